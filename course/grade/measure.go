@@ -29,7 +29,11 @@ func (a answers) unknown() (expected, got string) {
 	if slices.Contains(workloads, a["question"]) {
 		return "", ""
 	}
-	return fmt.Sprintf("a question that a program can check: %s; others are graded by a person", strings.Join(workloads, ", ")), strconv.Quote(a["question"])
+	got = strconv.Quote(a["question"])
+	if got == `""` {
+		got = `nothing after "question:"`
+	}
+	return fmt.Sprintf("a question that a program can check: %s; others are graded by a person", strings.Join(workloads, ", ")), got
 }
 
 // readScript puts the student's script of bt into the archive, if there is anything in it.
@@ -65,6 +69,16 @@ func says(script string) bool {
 		}
 	}
 	return false
+}
+
+// refusedScript is what bt says against the student's script, with its place; "" if it has none.
+func (g *grader) refusedScript(stdout string) string {
+	for line := range strings.Lines(stdout) {
+		if at, what, found := strings.Cut(strings.TrimSpace(line), " ERROR: "); found && g.script && strings.HasPrefix(at, "/"+g.lab.Script+":") {
+			return at[1:] + " " + what
+		}
+	}
+	return ""
 }
 
 // measure puts the instrument around the commands that a script measures, and the question where it is asked.
@@ -105,7 +119,11 @@ func (g *grader) amounts(t *Test, lines []string, work report) (expected, got st
 		}
 		want, _ := strconv.Atoi(work.values[key])
 		if is := found[name]; want == 0 || 100*max(want-is, is-want) > percent*want {
-			return fmt.Sprintf("%s: %d, up to %d %%", name, want, percent), fmt.Sprintf("%s: %d", name, is)
+			got = fmt.Sprintf("%s: %d", name, is)
+			if is == 0 {
+				got += fmt.Sprintf("; there are numbers of %q", slices.Sorted(maps.Keys(found)))
+			}
+			return fmt.Sprintf("%s: %d, up to %d %%", name, want, percent), got
 		}
 	}
 	return "", ""

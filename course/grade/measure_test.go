@@ -21,6 +21,9 @@ func TestAmounts(t *testing.T) {
 			t.Errorf("%q: expected %q, got %q", lines, expected, got)
 		}
 	}
+	if _, got := g.amounts(theTest(t, "AMOUNTS 25\n"), []string{"@[load.hold]: 9"}, work); got != `Bell: 0; there are numbers of ["hold"]` {
+		t.Errorf("got %s", got)
+	}
 	none, _ := facts("done ask\namount.Nap 0\n")
 	if expected, _ := g.amounts(theTest(t, "AMOUNTS 25\n"), nil, none); expected == "" {
 		t.Error("a workload that has done nothing is measured rightly")
@@ -61,5 +64,18 @@ func TestMeasure(t *testing.T) {
 		if expected, _ := (answers{"question": question}).unknown(); (expected == "") != ok {
 			t.Errorf("%q: %q", question, expected)
 		}
+	}
+}
+
+// TestMistakesInScripts: a script that bt refuses is why a workload has not ended.
+func TestMistakesInScripts(t *testing.T) {
+	g := &grader{lab: &Lab{Script: "lab8.bt"}, module: "lab8", script: true}
+	o := out("/lab8.bt:2:41-56: ERROR: != does not work on symbol and string[1]\n@[x] != 1\n", "")
+	if r := g.judge(theTest(t, ""), &o); r.Outcome != Fail || r.Got != "lab8.bt:2:41-56: != does not work on symbol and string[1]" {
+		t.Errorf("%s, got %q", r.Outcome, r.Got)
+	}
+	o = out("an ERROR: of something else\n", "calls 12\n")
+	if r := g.judge(theTest(t, ""), &o); r.Expected != "an end of all 1 workloads" {
+		t.Errorf("expected %q", r.Expected)
 	}
 }

@@ -170,7 +170,7 @@ var gaveUp = regexp.MustCompile(`handler of \S+ at \S+ abandoned: .*`)
 // judge says what a run is worth.
 func (g *grader) judge(t *Test, o *output) *Result {
 	r := &Result{Test: t, Outcome: Fail}
-	sentence := gaveUp.FindString(string(o.Log))
+	sentence, refused := gaveUp.FindString(string(o.Log)), g.refusedScript(string(o.Stdout))
 	work, doubt := facts(o.work)
 	want := strings.Count(t.Script, " do=")
 	if t.onHost() {
@@ -185,6 +185,8 @@ func (g *grader) judge(t *Test, o *output) *Result {
 		r.Outcome, r.Expected, r.Got, r.Tail = Crashed, "a kernel that goes on", o.Reason, tail(string(o.Log), 12)
 	case sentence != "":
 		r.Outcome, r.Expected, r.Got = Abandoned, "handlers that keep the rules", sentence
+	case refused != "":
+		r.Expected, r.Got = "a script without mistakes", refused
 	case doubt != "":
 		r.Expected, r.Got = "one report of the workload", "two, about "+doubt
 	case work.done != want:
