@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // A marked lab is one lab of one student, graded.
@@ -81,9 +82,12 @@ func headings(labs []int) (words []string) {
 // student grades the labs of a student, and returns the row of the table.
 func (o *options) student(name string, labs []int) ([]string, error) {
 	row, page, sum, worst := []string{name}, "", 0, ""
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		row[0] = strconv.Quote(name) // it would look like several lines of the table
+	}
 	for _, n := range labs {
 		in := filepath.Join(o.all, name, strconv.Itoa(n))
-		if info, err := os.Stat(in); err != nil || !info.IsDir() {
+		if _, err := os.Lstat(in); err != nil {
 			row = append(row, "-")
 			continue
 		}
@@ -116,7 +120,7 @@ func (o *options) one(name string, n int, in string) (m marked, page string, err
 	if err := os.MkdirAll(own.out, 0o755); err != nil {
 		return m, "", err
 	}
-	s, err := grade(own)
+	s, err := own.gradeFolder()
 	var b bytes.Buffer
 	switch {
 	case errors.Is(err, ErrBusy):
@@ -131,6 +135,14 @@ func (o *options) one(name string, n int, in string) (m marked, page string, err
 	}
 	text, err := json.Marshal(m)
 	return m, b.String(), errors.Join(err, os.WriteFile(kept+".txt", b.Bytes(), 0o644), os.WriteFile(kept, text, 0o644))
+}
+
+// gradeFolder grades a folder that is a student's own: a link might lead to that of somebody else.
+func (o options) gradeFolder() (*scores, error) {
+	if info, err := os.Lstat(o.in); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder", o.in)
+	}
+	return grade(o)
 }
 
 // changedSince reports whether a file in a folder is newer than a time.

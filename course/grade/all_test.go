@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,9 @@ func TestGradeAll(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "ben", "2", "other.go"), "package lab2\n")
 	writeFile(t, filepath.Join(dir, "a b\nc", "README"), "nothing\n")
 	writeFile(t, filepath.Join(dir, "list.txt"), "no student\n")
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "carl"), 0o755), os.Symlink(filepath.Join(dir, "anna", "1"), filepath.Join(dir, "carl", "1"))); err != nil {
+		t.Fatal(err)
+	}
 	o := options{root: rootOf(t), all: dir, out: out}
 	run := func() string {
 		var b strings.Builder
@@ -25,7 +29,7 @@ func TestGradeAll(t *testing.T) {
 		return b.String()
 	}
 	first := run()
-	for _, want := range []string{"anna ", "lab 1: does not build", "ben ", "lab 2: does not build"} {
+	for _, want := range []string{"anna ", "lab 1: does not build", "ben ", "lab 2: does not build", "carl", "not graded", `"a b\nc" `} {
 		if !strings.Contains(first, want) {
 			t.Errorf("%q is missing:\n%s", want, first)
 		}

@@ -196,9 +196,21 @@ func (g *grader) judge(t *Test, o *output) *Result {
 		r.Expected, r.Got = g.compare(t, o, work)
 		if r.Expected == "" {
 			r.Outcome, r.Points = OK, t.Points
+			return r
 		}
+		r.Tail = g.refusedModule(string(o.Stdout))
 	}
 	return r
+}
+
+// refusedModule returns what insmod has said about the student's module, if it did not load it.
+func (g *grader) refusedModule(stdout string) []string {
+	for line := range strings.Lines(stdout) {
+		if what, found := strings.CutPrefix(line, "insmod: "); found && strings.Contains(what, g.module+":") {
+			return []string{strings.TrimSpace(line)}
+		}
+	}
+	return nil
 }
 
 // tail returns the last n lines.
