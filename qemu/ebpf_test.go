@@ -83,7 +83,7 @@ func TestCiliumPrograms(t *testing.T) {
 // that was killed among its calls: only what it has pinned is left.
 func TestRandomCallsOfBPF(t *testing.T) {
 	runsBeside(t)
-	calls := 20_000
+	calls := 3_000
 	if long() {
 		calls = 1_000_000
 	}
