@@ -5,8 +5,8 @@ import (
 	"sonde/kernel/attach"
 )
 
-// Run runs a program that has a record once, without a hit, and returns what it returns. It is no hit in the
-// program's account.
+// Run runs a program once, without a hit: with a record, if it takes one, or with registers that are all 0. It
+// returns what it returns. That is no hit in the program's account.
 func (p *Prog) Run(record []uint64) uint32 {
 	return uint32(call(&p.soft, &attach.Hit{
 		Regs:  new(amd64.Regs),

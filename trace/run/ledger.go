@@ -50,6 +50,9 @@ func (s *session) ledger() {
 func (s *session) table(all []kbpf.Account) {
 	fmt.Fprintln(s.Err, "     HITS =      RUN + RECURSION + DISARMED + THROTTLED  UNEXPLAINED  PROBE")
 	for i, a := range all {
+		if once(s.Unit.Programs[i].Point) {
+			continue // it was run, and nothing was hit
+		}
 		fmt.Fprintf(s.Err, "%9d %10d %11d %10d %11d %12d  %s\n", a.Hits, a.Run, a.Recursion, a.Disarmed, a.Throttled, a.Unexplained, s.point(i))
 	}
 	r := s.maps[lang.RingMap].Ring().Ledger()

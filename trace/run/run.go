@@ -180,28 +180,13 @@ func (s *session) once(provider string) error {
 		if p.Point.Provider != provider {
 			continue
 		}
-		link, err := s.progs[i].Attach("bt", place)
-		if err != nil {
-			return s.Unit.Explain(p, -1, err.Error())
-		}
-		trigger()
-		link.Close()
+		s.progs[i].Run(nil)
 		if err := s.drain(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// place is where BEGIN and END have their probe, one after the other.
-const place = "sonde/trace/run.trigger"
-
-var triggered int
-
-// trigger is called when BEGIN and END are to run.
-//
-//go:noinline
-func trigger() { triggered++ }
 
 // period is how often the records are looked at.
 const period = 10 * time.Millisecond
