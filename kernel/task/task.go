@@ -19,6 +19,8 @@ type Task struct {
 const (
 	OffsetTGID   = int(unsafe.Offsetof(Task{}.TGID))
 	OffsetParent = int(unsafe.Offsetof(Task{}.Parent))
+	OffsetLeader = int(unsafe.Offsetof(Task{}.GroupLeader))
+	OffsetComm   = int(unsafe.Offsetof(Task{}.Comm))
 )
 
 // An Entity is what of a thread waits for a CPU: struct sched_entity.

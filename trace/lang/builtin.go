@@ -31,7 +31,7 @@ var simple = map[string]struct {
 }
 
 // otherBuiltins are those without a helper of their own.
-var otherBuiltins = []string{"comm", "kstack", "ustack", "func", "probe", "probetype", "retval", "ncpus", "args", "ret", "watch", "username", "usermode", "numaid", "ppid"}
+var otherBuiltins = []string{"comm", "kstack", "ustack", "func", "probe", "probetype", "retval", "ncpus", "args", "ret", "watch", "username", "usermode", "numaid", "ppid", "pcomm", "leader_comm"}
 
 // refusedBuiltins are those that are not here, and why.
 var refusedBuiltins = map[string]string{"cpid": childWhy, "has_cpid": childWhy, "ctx": "registers are read by reg(), arguments by args", "config": "its settings are read by config().NAME",
@@ -78,7 +78,7 @@ func (c *checker) builtin(e *Expr) Type {
 			return e.become("special")
 		}
 		return e.become(c.point.Provider)
-	case "comm":
+	case "comm", "pcomm", "leader_comm":
 		return stringType(16)
 	case "kstack", "ustack":
 		return c.stackType(e)

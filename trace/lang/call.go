@@ -34,7 +34,7 @@ func init() {
 		"speculate": {0, 0, (*checker).speculate}, "commit": {0, 1, (*checker).settle}, "discard": {0, 1, (*checker).settle},
 		"getopt": {1, 3, (*checker).getopt},
 		"pid":    {0, 1, (*checker).process}, "tid": {0, 1, (*checker).process}, "ppid": {0, 1, (*checker).process},
-		"path": {1, 2, (*checker).path}, "signal": {1, 1, (*checker).signal}, "uaddr": {1, 1, (*checker).uaddr},
+		"path": {1, 2, (*checker).path}, "signal": {1, 1, (*checker).signal}, "uaddr": {1, 1, (*checker).uaddr}, "container_of": {3, 3, (*checker).containerOf},
 	}
 }
 
@@ -43,7 +43,7 @@ var refused = map[string]string{"signal_thread": "signal() reaches the process",
 	"skboutput": "there are no packets", "nsenter": "there are no namespaces", "socket_cookie": "there are no sockets of Linux's kernel",
 	"percpu_kaddr": "variables are not kept for each CPU",
 	"debugf":       "use printf()", "strcap": "use str(address, length)", "scache": cacheWhy,
-	"container_of": "cast the pointer, and subtract offsetof()", "signal_name": "print the number"}
+	"signal_name": "print the number"}
 
 const (
 	unsafeWhy = "no script changes what functions return"
@@ -242,6 +242,25 @@ func (c *checker) path(e *Expr) Type {
 		*e = Expr{Span: e.Span, Kind: Call, Name: "str", Args: []*Expr{name, e.Args[1]}}
 	}
 	return c.expr(e)
+}
+
+// containerOf checks container_of(pointer, struct s, field): the struct that a field is in, at this address.
+func (c *checker) containerOf(e *Expr) Type {
+	p, of, name := e.Args[0], e.Args[1], e.Args[2]
+	c.number(p)
+	if of.Kind != TypeOf {
+		c.fail(of.Span, "container_of() takes a pointer, typeof(struct NAME), and the name of a field")
+	}
+	t := c.typeOfExpr(of)
+	if t.Kind != StructOf || name.Kind != Builtin {
+		c.fail(of.Span, "container_of() takes a pointer, typeof(struct NAME), and the name of a field")
+	}
+	f, names := t.To.find(name.Name)
+	if f == nil {
+		c.Source.failHint(name.Span, fieldHint(name.Name, names), "struct %s has no field %s", t.To.Name, name.Name)
+	}
+	e.Value = uint64(f.Offset)
+	return Type{Kind: Pointer, Bytes: 8, To: t.To, User: p.Type.User || c.target.User}
 }
 
 // signal checks signal(9), signal("KILL") and signal("SIGKILL").

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"sonde/kernel/task"
 )
 
 // part is where a part of a tuple is.
@@ -221,10 +223,8 @@ func (g *generator) writeString(e *Expr, to place, t Type) {
 			g.load("r1", int64(w))
 			g.emit("*(u64 *)(%s) = r1", to.plus(8*i))
 		}
-	case Builtin: // comm
-		g.address("r1", to)
-		g.emit("r2 = %d", min(room, 16))
-		g.emit("call 16")
+	case Builtin:
+		g.comm(e.Name, to, min(room, 16))
 	case Call:
 		g.str(e, to, room, most)
 	case Field, Index, Unary:
@@ -241,6 +241,22 @@ func (g *generator) writeString(e *Expr, to place, t Type) {
 	default:
 		g.writeCopy(e, to, room)
 	}
+}
+
+// comm stores the name of the thread that was hit, of its process's first thread, or of the process that has
+// started it.
+func (g *generator) comm(of string, to place, bytes int) {
+	if of == "comm" {
+		g.address("r1", to)
+		g.emit("r2 = %d", bytes)
+		g.emit("call 16")
+		return
+	}
+	g.emit("call 35")
+	g.emit("r0 += %d", pick(of == "pcomm", task.OffsetParent, task.OffsetLeader))
+	g.read(Type{Kind: Pointer, Bytes: 8}, false)
+	g.emit("r0 += %d", task.OffsetComm)
+	g.readString(to, bytes, fmt.Sprint(bytes), false)
 }
 
 // str reads the string whose address is an argument: most bytes of it, with its end.

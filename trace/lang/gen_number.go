@@ -32,6 +32,9 @@ func (g *generator) callNumber(e *Expr) {
 	case "ppid":
 		g.number(e.Args[0])
 		g.parent()
+	case "container_of":
+		g.number(e.Args[0])
+		g.emit("r0 -= %d", e.Value)
 	case "uaddr":
 		g.emit("r0 = *(u64 *)(r6 + %d)", offsetIP)
 		g.load("r1", int64(e.Value))

@@ -122,6 +122,7 @@ func TestPoints(t *testing.T) {
 		{"watchpoint", `watchpoint:a:4:w { printf("%d -> %d", watch.old, watch.new) }`, `0(7,5)`},
 		{"kprobe", `struct s { int a; struct s *next; char name[4]; u16 v[3]; } kprobe:f { $s = (struct s *)arg3; print($s->a); print($s.next->a); print($s->name); print($s->v[2]); print(*(uint32 *)arg3); print(((u8 *)arg3)[1]) }`,
 			`2(-2) 2(66) 2(nam) 2(772) 2(4294967294) 2(255)`},
+		{"kprobe", `struct s { int a; int b; } kprobe:f { $s = container_of((int *)(arg3 + 4), typeof(struct s), b); print($s->a); print($s == arg3) }`, `2(-2) 2(1)`},
 		{"kprobe", `kprobe:f { @s[tid] = nsecs; } kretprobe:f /@s[tid]/ { @ns[comm] = hist(nsecs - @s[tid]); delete(@s, tid); }`, `@s[8]=100`},
 		{"uprobe", `uprobe:/bin/a:f { @[ustack, comm] = count(); print(str(arg1)) }`, `@[30064771075,cat]=1 2(hello)`},
 	} {
@@ -161,23 +162,25 @@ func TestGo(t *testing.T) {
 // a signal is sent to whom was hit, and a variable of a program is as far from its function as in the file.
 func TestProcesses(t *testing.T) {
 	const parent, nobody = 0x9000, 0xa000
-	m := newMachine(t, `uprobe:a:f { print(ppid); print(ppid()); print(ppid(curtask)); print(ppid(arg1)); print(pid(init)); print(tid(curr_ns)); signal("SIGUSR1"); signal("TERM"); print(*uaddr("v")); print(uaddr("v")); }`)
+	m := newMachine(t, `uprobe:a:f { print(ppid); print(ppid()); print(ppid(curtask)); print(ppid(arg1)); print(pid(init)); print(tid(curr_ns)); signal("SIGUSR1"); signal("TERM"); print(*uaddr("v")); print(uaddr("v")); printf("%s<%s", comm, pcomm); @[leader_comm] = 1; }`)
 	m.task = 0x8000
-	m.memory[m.task] = taskOf(7, parent)
-	m.memory[parent] = taskOf(42, 0)
-	m.memory[nobody] = taskOf(1, 0)
+	m.memory[m.task] = taskOf(7, parent, "worker")
+	m.memory[parent] = taskOf(42, 0, "shell")
+	m.memory[nobody] = taskOf(1, 0, "init")
 	m.memory[0x2100] = "\x55\x00\x33\x00\xff"
 	m.setReg(104, nobody)
 	m.setReg(offsetIP, 0x2000)
 	m.run("uprobe")
-	if got, want := m.show(), "2(42) 2(42) 2(42) 2(0) 2(7) 2(8) 2(3342421) 2(8448)"; got != want || !slices.Equal(m.signals, []uint64{10, 15}) {
+	if got, want := m.show(), "@[init]=1 2(42) 2(42) 2(42) 2(0) 2(7) 2(8) 2(3342421) 2(8448) 0(cat,shell)"; got != want || !slices.Equal(m.signals, []uint64{10, 15}) {
 		t.Errorf("got %s and signals %v, want %s", got, m.signals, want)
 	}
 }
 
 // taskOf is a task in memory.
-func taskOf(pid int32, parent uint64) string {
-	b := make([]byte, task.OffsetParent+8)
+func taskOf(pid int32, parent uint64, comm string) string {
+	b := make([]byte, task.OffsetComm+16)
+	copy(b[task.OffsetComm:], comm)
+	binary.LittleEndian.PutUint64(b[task.OffsetLeader:], 0xa000)
 	binary.LittleEndian.PutUint32(b[task.OffsetTGID:], uint32(pid))
 	binary.LittleEndian.PutUint64(b[task.OffsetParent:], parent)
 	return string(b)
@@ -290,6 +293,8 @@ func TestCompileRefuses(t *testing.T) {
 		{`kretprobe:f { @ = sarg0 }`, "1:19-24: ERROR: sarg0: the arguments on the stack are gone when a function returns"},
 		{`t:a:b { @ = sarg0 }`, "sarg0: the arguments of system calls are in registers: args has their names"},
 		{`s:page-faults:1 { @ = usermode }`, "usermode is not known at software:page-faults:1"},
+		{`struct s { int a; } kprobe:f { print(container_of(arg0, typeof(struct s), q)) }`, "struct s has no field q"},
+		{`kprobe:f { print(container_of(arg0, 5, q)) }`, "container_of() takes a pointer, typeof(struct NAME), and the name of a field"},
 		{`BEGIN { print(pid(5)) }`, "pid() takes nothing, curr_ns or init"},
 		{`kprobe:f { print(path(arg0)) }`, "path() takes a file, as args.f of vfs.Read, and this is of type int64"},
 		{`kprobe:f { print(uaddr("x")) }`, "uaddr() is for uprobes on the beginning of a function"},

@@ -119,5 +119,5 @@ func options(provider, rest string, most int) []string {
 // usage says how an attach point is written.
 var usage = map[string]string{"kprobe": "kprobe:FUNCTION[+OFFSET]", "kretprobe": "kretprobe:FUNCTION", "uprobe": "uprobe:FILE:FUNCTION[+OFFSET]", "uretprobe": "uretprobe:FILE:FUNCTION",
 	"watchpoint": "watchpoint:SYMBOL|ADDRESS[:LENGTH:MODE]", "line": "line:FILE.go:NUMBER", "inline": "inline:FUNCTION", "fentry": "fentry:FUNCTION", "fexit": "fexit:FUNCTION",
-	"tracepoint": "tracepoint:CATEGORY:NAME", "interval": "interval:UNIT:COUNT, the unit hz, s, ms or us", "profile": "profile:UNIT:COUNT, the unit hz, s, ms or us",
+	"tracepoint": "tracepoint:CATEGORY:NAME", "rawtracepoint": "rawtracepoint:NAME", "interval": "interval:UNIT:COUNT, the unit hz, s, ms or us", "profile": "profile:UNIT:COUNT, the unit hz, s, ms or us",
 	"software": "software:EVENT:COUNT", "begin": "begin", "end": "end", "self": "self:signal:NAME"}

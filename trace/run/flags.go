@@ -42,6 +42,7 @@ OPTIONS:
     -k               say when a key of a map is not there
     -B PERCENT       what each probe may take of a CPU
     --config N=V     a setting, as in the script's config
+    --include FILE   not read, as #include: structs are declared in the script
     --unsafe         allow system() and signal()
     --no-warnings    only errors
     --usage          this text
@@ -49,7 +50,7 @@ ARGUMENTS are $1, $2 and so on; behind --, --name=value is what getopt("name") r
 `
 
 // long are other names of options.
-var long = map[string]string{"--output": "-o", "--list": "-l", "--quiet": "-q", "--help": "--usage", "-h": "--usage", "--verbose": "-v", "--debug": "-d"}
+var long = map[string]string{"--output": "-o", "--list": "-l", "--quiet": "-q", "--help": "--usage", "-h": "--usage", "--verbose": "-v", "--debug": "-d", "--pid": "-p", "--cmd": "-c"}
 
 // ParseFlags reads the arguments of the command.
 //
@@ -115,8 +116,9 @@ func (f *Flags) one(name string, args []string) ([]string, error) {
 		return args, nil
 	}
 	values := map[string]func(string) error{"-e": f.script, "-c": f.command, "-p": f.process, "-f": f.text, "-B": f.budget, "--format": f.format,
-		"-o":       func(s string) error { f.Output = s; return nil },
-		"--config": func(s string) error { f.Config = append(f.Config, s); return nil }}
+		"-o":        func(s string) error { f.Output = s; return nil },
+		"--include": func(string) error { return nil }, // as #include: a script that needs what is in the file says what it lacks
+		"--config":  func(s string) error { f.Config = append(f.Config, s); return nil }}
 	read := values[name]
 	switch {
 	case read == nil:

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"strings"
 
 	"sonde/kallsyms"
@@ -25,6 +26,18 @@ func (s *Source) events(p *lang.Point) (places []string, err error) {
 		hint = "did you mean " + strings.TrimSuffix(near, "?)") + "?"
 	}
 	return nil, &lang.Hinted{Why: "there is no tracepoint " + name, Hint: hint}
+}
+
+// cooked is the tracepoint of a rawtracepoint, which has no category, but may have a module.
+func cooked(p *lang.Point) (*lang.Point, error) {
+	name, category := p.Options[len(p.Options)-1], "*"
+	if len(p.Options) > 1 && !kallsyms.Fits(p.Options[0], "vmlinux") {
+		return nil, fmt.Errorf("there is no module %s with tracepoints", p.Options[0])
+	}
+	if name == "sys_enter" || name == "sys_exit" {
+		category = "raw_syscalls"
+	}
+	return &lang.Point{Span: p.Span, Provider: "tracepoint", Options: []string{category, name}, Text: "tracepoint:" + category + ":" + name}, nil
 }
 
 // recordFields are the fields of a tracepoint: numbers of one word, texts of two.

@@ -6,6 +6,7 @@
 //	tracepoint:syscalls:sys_enter_X         sys:X; sys_exit_X is ret:sys:X
 //	tracepoint:raw_syscalls:sys_enter       sys:*
 //	tracepoint:sched:X                      event:sched:X, and of signal, irq, kmem and go
+//	rawtracepoint:X                         the tracepoint of that name, without fields
 //	watchpoint:WHAT:LENGTH:MODE             MODE@WHAT:LENGTH
 //	line:FILE.go:N inline:F                 FILE.go:N, inline:F
 //	interval:s:N                            every:Ns
@@ -76,6 +77,12 @@ func (s *Source) Places(p *lang.Point) ([]string, error) {
 		}
 		ret, call, err := s.call(p)
 		return []string{process + ret + "sys:" + call}, err
+	case "rawtracepoint":
+		t, err := cooked(p)
+		if err != nil {
+			return nil, err
+		}
+		return s.Places(t)
 	case "watchpoint":
 		text, err := watch(o)
 		return []string{text}, err

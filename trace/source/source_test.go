@@ -63,6 +63,7 @@ func TestPlaces(t *testing.T) {
 		{"t:raw_syscalls:sys_enter", "sys:*", 0},
 		{"t:raw_syscalls:sys_exit", "ret:sys:*", 0},
 		{"t:sched:sched_switch", "event:sched:sched_switch", 0}, {"t:go:gc_*", "event:go:gc_start event:go:gc_mark_done event:go:gc_end", 0},
+		{"rt:sys_exit", "ret:sys:*", 0}, {"rawtracepoint:vmlinu*:sys_enter", "sys:*", 0}, {"rt:irq_handler_entry", "event:irq:irq_handler_entry", 0},
 		{"w:printk.level:4:rw", "rw@printk.level:4", 0},
 		{"w:0x1000", "w@0x1000", 0},
 		{"line:vfs/io.go:76", "vfs/io.go:76", 0},
@@ -206,6 +207,22 @@ func TestSoftware(t *testing.T) {
 		got, err := newSource(t).Target(pointOf(t, point))
 		if err != nil || got.Every != every || got.Args != nil || got.Fill != nil {
 			t.Errorf("%s: %+v, %v", point, got, err)
+		}
+	}
+}
+
+// TestRaw: a rawtracepoint is the tracepoint without what Linux has not there.
+func TestRaw(t *testing.T) {
+	s := newSource(t)
+	for point, record := range map[string]bool{"rt:sys_exit": false, "rt:sched_switch": true} {
+		got, err := s.Target(pointOf(t, point))
+		if err != nil || got.Record != record || got.Args != nil || got.Fields != nil || got.Result != nil {
+			t.Errorf("%s: %+v, %v", point, got, err)
+		}
+	}
+	for point, want := range map[string]string{"rt:none:sys_exit": "there is no module none with tracepoints", "rt:nonsense": "there is no tracepoint *:nonsense"} {
+		if _, err := s.Target(pointOf(t, point)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", point, err)
 		}
 	}
 }

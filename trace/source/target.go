@@ -40,6 +40,14 @@ var (
 
 // Target is part of lang.Resolver.
 func (s *Source) Target(p *lang.Point) (*lang.Target, error) {
+	t, err := s.target(p)
+	if err == nil && p.Provider == "rawtracepoint" { // Linux has other arguments there
+		t.Args, t.Fields, t.Result = nil, nil, nil
+	}
+	return t, err
+}
+
+func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 	places, err := s.Places(p)
 	if err != nil {
 		return nil, err
