@@ -12,6 +12,11 @@ import (
 	"testing"
 )
 
+func TestMain(m *testing.M) {
+	maxFactor = 1000
+	os.Exit(m.Run())
+}
+
 // brief reports whether only what make test has time for is to run: see the Makefile.
 func brief() bool { return os.Getenv("SONDE_BRIEF") != "" }
 
@@ -127,7 +132,7 @@ func kernelWith(t *testing.T, l *Lab, name string, list []variant) []*grader {
 	out := filepath.Join(root, "build", "grade", "_"+name+strconv.Itoa(l.N))
 	dir := filepath.Join(out, "variants")
 	modules := l.lay(t, dir, list)
-	all := &grader{lab: l}
+	all := &grader{lab: l, factor: measure()}
 	if err := all.build(root, dir, dir); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +155,7 @@ func (l *Lab) graderIn(t *testing.T, all *grader, own, dir string) *grader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.dir, g.kernel, g.raw, g.factor, g.module = own, all.kernel, all.raw, measure(), m
+	g.dir, g.kernel, g.raw, g.factor, g.module = own, all.kernel, all.raw, all.factor, m
 	return g
 }
 
@@ -212,8 +217,10 @@ func TestSolutions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots")
 	}
+	solveAll(t) // once, for all labs
 	for _, l := range labsHere(t) {
 		t.Run(strconv.Itoa(l.N), func(t *testing.T) {
+			t.Parallel()
 			l.solve(t, "autumn", 2)
 			if !brief() {
 				l.solve(t, "", 1)
@@ -292,7 +299,10 @@ func TestStartersAndWrongSolutions(t *testing.T) {
 		t.Skip("boots, for some minutes")
 	}
 	for _, l := range labsHere(t) {
-		t.Run(strconv.Itoa(l.N), func(t *testing.T) { startersAndWrong(t, l) })
+		t.Run(strconv.Itoa(l.N), func(t *testing.T) {
+			t.Parallel() // most machines have one CPU
+			startersAndWrong(t, l)
+		})
 	}
 }
 

@@ -11,8 +11,9 @@ const (
 // margin is how many times as long as on the reference machine, slowed by the factor, a test may take.
 const margin = 3
 
-// maxFactor is how much slower than the reference a machine may be.
-const maxFactor = 50
+// maxFactor is how much slower than the reference a machine may be. Tests allow more: nobody gets points
+// from them.
+var maxFactor = 50.0
 
 // measure returns how many times as long this machine takes now as the reference does, at least 1.
 func measure() float64 {
