@@ -92,7 +92,7 @@ var olderModels = []string{"qemu64", "Opteron_G1", "Nehalem", "SandyBridge"}
 // the newest kind and one of the oldest; in the long run, more of both.
 func machinesForPrograms() (all []machine.Config) {
 	if !long() {
-		return []machine.Config{{SMP: 4}, {SMP: 1, CPU: olderModels[0]}}
+		return []machine.Config{{SMP: 2}, {SMP: 1, CPU: olderModels[0]}}
 	}
 	for _, smp := range cpus() {
 		all = append(all, machine.Config{SMP: smp})
