@@ -46,6 +46,7 @@ func (e *Event) SetPeriod(n uint64) error {
 //
 // Errors: EINVAL that event counts on another CPU, or is written to another one itself.
 func (e *Event) SetOutput(to *Event) error {
+	defer e.listen()
 	if to == nil || to == e {
 		e.ring.Store(e.mine())
 		return nil

@@ -117,7 +117,7 @@ func (e *Event) Enable(on bool) error {
 		e.ended += e.counted()
 	}
 	e.enabled = on
-	return nil
+	return e.rearm()
 }
 
 // counts is what is not counted by hits: time.

@@ -135,7 +135,11 @@ func TestWhatIsAttachedTo(t *testing.T) {
 		{Attr{Type: software, Config: cpuClock, Period: 1}, attach.Site{Kind: attach.Tick, Hz: 100_000}},
 		{Attr{Type: software, Config: cpuClock, Period: 5e9}, attach.Site{Kind: attach.Tick, Hz: 1}},
 	} {
-		open(t, tt.a)
+		if e := open(t, tt.a); e.clock { // which ticks when somebody wants to know
+			if _, _, err := e.Map(0, 2*pageSize, true, true); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if got := fakes[len(fakes)-1].site; got != tt.want {
 			t.Errorf("%+v: %+v, want %+v", tt.a, got, tt.want)
 		}
@@ -264,5 +268,36 @@ func TestMappingsThatAreNone(t *testing.T) {
 	}
 	if _, _, err := e.Map(0, 3*pageSize, true, true); err != nil {
 		t.Errorf("another size, afterwards: %v", err)
+	}
+}
+
+// TestClockTicksWhileItIsHeard: a clock takes no interrupts unless it is enabled and its samples go somewhere. Its
+// count goes on.
+func TestClockTicksWhileItIsHeard(t *testing.T) {
+	before := len(fakes)
+	e := open(t, Attr{Type: software, Config: cpuClock, Period: 1000, Flags: flagDisabled})
+	ticks := func(want bool, when string) {
+		t.Helper()
+		if got := len(fakes) > before && !fakes[len(fakes)-1].closed; got != want {
+			t.Errorf("%s: it ticks: %v, want %v", when, got, want)
+		}
+	}
+	ticks(false, "at the beginning")
+	e.Enable(true)
+	ticks(false, "enabled")
+	pages, _, err := e.Map(0, 2*pageSize, true, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages.Hold()
+	ticks(true, "mapped")
+	e.Enable(false)
+	ticks(false, "disabled")
+	e.Enable(true)
+	ticks(true, "enabled again")
+	pages.Drop()
+	ticks(false, "not mapped any more")
+	if n := value(t, e); n == 0 {
+		t.Error("it counts no time")
 	}
 }

@@ -16,7 +16,8 @@ func numCPU() int { return 4 }
 var started = time.Now()
 
 func timeNow() int64 { return int64(time.Since(started)) }
-func synchronize()   {}
+func later(f func()) { f() }
+func awaitCalls()    {}
 
 // hitBy is for whom hits are in tests.
 var hitBy atomic.Pointer[whose]

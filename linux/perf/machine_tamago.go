@@ -11,7 +11,8 @@ import (
 
 func numCPU() int    { return cpu.Num() }
 func timeNow() int64 { return cpu.Nanotime() }
-func synchronize()   { grace.Synchronize() }
+func later(f func()) { grace.Call(f) }
+func awaitCalls()    { grace.Barrier() }
 
 // of says for whom a hit is.
 func of(h *attach.Hit) whose {

@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"errors"
 	"sync"
 	"syscall"
 
@@ -32,6 +33,7 @@ type mapping struct {
 // Errors: EINVAL the mapping is private, does not begin at 0, or is not a page and a power of two of pages; the
 // event is mapped already in another way; ENOMEM.
 func (e *Event) Map(off, n uint64, shared, write bool) (backing.Store, bool, error) {
+	defer e.listen()
 	n = (n + pageSize - 1) &^ (pageSize - 1)
 	data := n/pageSize - 1
 	if !shared || off != 0 || n < 2*pageSize || data&(data-1) != 0 || n > mostMapped {
@@ -46,11 +48,16 @@ func (e *Event) Map(off, n uint64, shared, write bool) (backing.Store, bool, err
 		}
 		return p, write, nil
 	}
-	mem, err := kbpf.NewPages(int(n))
+	mem, err := newPages(int(n))
 	if err != nil {
 		return nil, false, err
 	}
-	if err := e.own.SetMemory(mem, !write); err != nil {
+	err = e.own.SetMemory(mem, !write)
+	if errors.Is(err, syscall.EBUSY) { // the last record that goes to what was mapped before
+		awaitCalls()
+		err = e.own.SetMemory(mem, !write)
+	}
+	if err != nil {
 		kbpf.FreePages(mem)
 		return nil, false, err
 	}
@@ -72,6 +79,7 @@ func (p *mapping) Hold() {
 
 // Drop is part of backing.Store.
 func (p *mapping) Drop() {
+	defer p.event.listen()
 	m := &p.event.memory
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,13 +88,24 @@ func (p *mapping) Drop() {
 	}
 }
 
-// free frees the pages. Called with mu held.
+// newPages is kbpf.NewPages, which gets what is about to be freed if there is no other memory.
+func newPages(n int) ([]byte, error) {
+	mem, err := kbpf.NewPages(n)
+	if err != nil {
+		awaitCalls()
+		mem, err = kbpf.NewPages(n)
+	}
+	return mem, err
+}
+
+// free has the pages freed when no CPU writes a sample any more. Nobody waits for that: an address space is in
+// use. Called with mu held.
 func (m *memory) free() {
 	p := m.pages
 	m.pages = nil
+	p.event.ring.CompareAndSwap(&p.event.own, nil)
 	p.event.own.SetMemory(nil, false)
-	synchronize()
-	kbpf.FreePages(p.Mem)
+	later(func() { kbpf.FreePages(p.Mem) })
 }
 
 // close frees pages that no program has.

@@ -57,7 +57,7 @@ func (e *Event) begin() error {
 
 // attach attaches the event to its source, without a program.
 func (e *Event) attach() error {
-	if len(e.source.sites) == 0 {
+	if len(e.source.sites) == 0 || e.clock && !e.heard() {
 		return nil
 	}
 	l, err := attach.Attach(slices.Clone(e.source.sites), e.hit, &attach.Options{Owner: "perf", Disabled: !e.enabled})
@@ -65,6 +65,36 @@ func (e *Event) attach() error {
 		e.link = l
 	}
 	return err
+}
+
+// heard reports whether somebody gets the samples of an event that makes some. Called with mu held.
+func (e *Event) heard() bool { return e.enabled && !e.closed && e.ring.Load() != nil }
+
+// rearm has a clock without a program tick while it is heard, and only then: its count is the time, and needs no
+// ticks. Called with mu held.
+func (e *Event) rearm() (err error) {
+	switch heard := e.heard(); {
+	case !e.clock || e.prog != nil:
+	case heard && e.link == nil:
+		err = e.attach()
+	case !heard && e.link != nil:
+		e.link.Close()
+		e.link = nil
+	}
+	return err
+}
+
+// listen is rearm when the ring has changed. Only clocks need it: of others, an address space may be in use while
+// mu is held.
+func (e *Event) listen() {
+	if !e.clock {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.rearm(); err != nil {
+		printk.Warn("perf: event %d makes no samples: %s", e.id, err.Error())
+	}
 }
 
 // SetProgram has the event run a program, which the caller holds meanwhile, and which finds the cookie at each hit.
@@ -99,7 +129,9 @@ func (e *Event) SetProgram(p *kbpf.Prog, cookie uint64) error {
 		l.Close()
 		return err
 	}
-	e.link.Close()
+	if e.link != nil {
+		e.link.Close()
+	}
 	e.prog, e.link = l, l
 	return nil
 }
