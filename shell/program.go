@@ -46,6 +46,9 @@ func (j *job) begin(c *Context, m *member, path string, args []string, ready fun
 					by, m.stopped, m.status, m.signal = abi.SIGSTOP, true, 128+abi.SIGTSTP, abi.SIGTSTP
 				}
 			})
+			if by == 0 && c.Interrupted() { // what it was for has ended
+				by = abi.SIGTERM
+			}
 			if by != 0 { // ^C or ^Z came while it was being started
 				p.Send(by)
 			}
