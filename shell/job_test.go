@@ -102,6 +102,7 @@ func TestJobsOfAScript(t *testing.T) {
 		{"its status", "fail; echo $?", "3\n", 0},
 		{"a signal", "crash; echo $?", "Segmentation fault      crash\n139\n", 0},
 		{"a pipe of programs", "hello | upper", "HELLO\n", 0},
+		{"one whose group has ended", "hello | { sleep 0.05; upper; }", "HELLO\n", 0},
 		{"own commands around one", "echo a b | upper | grep A", "A B\n", 0},
 		{"an end that does not read on", "yes | head -n 2", "y\ny\n", 0},
 		{"redirections", "hello > /tmp/j1; upper < /tmp/j1", "HELLO\n", 0},

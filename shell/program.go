@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"sync"
@@ -32,9 +33,16 @@ func runProgram(c *Context, path string, args []string, ready func(Program)) err
 func (j *job) begin(c *Context, m *member, path string, args []string, ready func(Program)) error {
 	j.start.Lock()
 	defer j.start.Unlock()
-	if j.group != 0 && !j.machine.HasGroup(j.group) {
-		j.group = 0 // all of its processes have ended
+	err := j.launch(c, m, path, args, ready)
+	if errors.Is(err, syscall.EPERM) && j.group != 0 && !j.machine.HasGroup(j.group) {
+		j.update(func() { j.group = 0 }) // all of its processes have ended
+		err = j.launch(c, m, path, args, ready)
 	}
+	return err
+}
+
+// launch is begin with the group that the job has.
+func (j *job) launch(c *Context, m *member, path string, args []string, ready func(Program)) error {
 	return j.machine.Start(Start{
 		Path: path, Args: args, Env: c.Shell.environ(), Dir: c.Shell.dir, Files: c.files(), Group: j.group,
 		Ready: func(p Program) {
