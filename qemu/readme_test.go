@@ -51,8 +51,8 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -h":                            once("processors"),
 	"go run ./qemu -cpu Nehalem":                  prompts,
 	"go run ./qemu -c lspci -- -device e1000":     once("Ethernet controller"),
-	"go run ./qemu/bench -programs -n 1 -peer qemu/bench/testdata/linux-5.10.tsv":                                                                                                              func(t *testing.T, command string) { once("smp1/getpid")(t, command+" -round 1ms") },
-	`go run ./qemu -accel counted -smp 1 -c "time bt -q -e 'BEGIN { exit() }'; time bt -q -e 'BEGIN { exit() }'; time bt -q --config max_probes=60000 -e 'kprobe:* { @ = count(); }' -c true"`: once("real"),
+	"go run ./qemu/bench -programs -n 1 -peer qemu/bench/testdata/linux-5.10.tsv": func(t *testing.T, command string) { once("smp1/getpid")(t, command+" -round 1ms") },
+	`go run ./qemu -accel counted -smp 1 -c "time bt -q -e 'BEGIN { exit() }'; time bt -q -e 'kprobe:vfs.Read { @ = count(); }' -c true; time bt -q -e 'kprobe:vfs.Read { @ = count(); }' -c true; time bt -q --config max_probes=60000 -e 'kprobe:* { @ = count(); }' -c true"`: once("real"),
 	"go run ./qemu -build":                                             once("limit"),
 	"go run ./qemu -smp 2 -c 'glass -o vfs.Read'":                      prints("-> 49"),
 	"go run ./qemu -c 'glass -t return -s vfs.Read cat /proc/version'": prints("goes back"),
@@ -198,7 +198,7 @@ func dry(want string) func(*testing.T, string) {
 
 // testsAll looks whether make test and .ci/run end with the same run of all tests.
 func testsAll(t *testing.T, command string) {
-	const last = "SONDE_BRIEF=1 go test -vet=off -parallel 3 -timeout 4h ./...\n"
+	const last = "SONDE_BRIEF=1 go test -vet=off -parallel 4 -timeout 4h ./...\n"
 	dry(last)(t, command)
 	if !strings.HasSuffix(document(t, ".ci/run"), "\nexec env "+last) {
 		t.Errorf(".ci/run does not end with %q", last)

@@ -8,6 +8,7 @@ import (
 
 var (
 	long  = sysctl.NewBool("debug.ktest-long", false, "make ktest run the cases that take minutes, too")
+	short = sysctl.NewBool("debug.ktest-short", false, "make ktest make fewer rounds of what depends on chance")
 	brief = sysctl.NewBool("debug.ktest-brief", false, "make ktest skip the cases that need only be run on one kind of machine, and make fewer rounds")
 )
 
@@ -32,19 +33,19 @@ func (t *T) OneMachine() {
 }
 
 // Rounds returns how often a case repeats what depends on chance: few times, a third of it when
-// debug.ktest-brief is set, many times when debug.ktest-long is.
+// debug.ktest-short or debug.ktest-brief is set, many times when debug.ktest-long is.
 func Rounds(few, many int) int {
 	switch {
 	case long.Get():
 		return many
-	case brief.Get():
+	case short.Get() || brief.Get():
 		return max(few/3, 1)
 	}
 	return few
 }
 
 // Storm returns how long a case lets everything happen at once, that many seconds: a third of it when
-// debug.ktest-brief is set. Longer storms are cases of their own.
+// debug.ktest-short or debug.ktest-brief is set. Longer storms are cases of their own.
 func Storm(seconds int) time.Duration {
 	const parts = 6
 	return time.Duration(Rounds(parts, parts)*seconds) * time.Second / parts

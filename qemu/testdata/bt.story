@@ -165,7 +165,8 @@ EXPECT_NOT ^hit$
 RUN bt -lv 'kprobe:vfs.Write'; bt -q -e 'kprobe:sonde/kernel/vfs.* { @ = count() }' --config max_probes=5
 EXPECT ^kprobe:vfs\.Write$
 EXPECT ^ {4}\[\]uint8 p$
-EXPECT this stands for \d+ places, more than 5: --config max_probes=\d+ allows it
+EXPECT ^stdin:1:1-26: ERROR: place "sonde/kernel/vfs\.\*": \d+ places fit, more than 5
+EXPECT ^HINT: a script has at most 5 places, and 0 before this: 
 STATUS 1
 
 NAME what is said is held back until it is known whether it matters
