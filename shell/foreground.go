@@ -69,7 +69,7 @@ func (s *Shell) await(j *job) (status int, stops bool) {
 		select {
 		case <-changed:
 		case <-s.suspend:
-			j.innermost().hold()
+			j.innermost().suspend()
 		case <-interrupt:
 			interrupt = nil
 			j.send(abi.SIGINT)

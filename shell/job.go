@@ -98,6 +98,14 @@ func (j *job) finish(m *member, status, signal int) {
 // hold stops the shell's own commands: they wait as soon as they print.
 func (j *job) hold() { j.update(func() { j.held = true }) }
 
+// suspend is ^Z that came to the shell: also for a program that does not have the terminal yet.
+func (j *job) suspend() {
+	j.hold()
+	for _, p := range j.programs() {
+		p.Send(abi.SIGTSTP)
+	}
+}
+
 // innermost is the job that ^Z means: fg shows another one.
 func (j *job) innermost() *job {
 	j.mu.Lock()
