@@ -144,13 +144,14 @@ func (f *film) check(frames []glass.Frame) {
 func (f *film) bytes(now *glass.Frame) string {
 	var place, code [glass.CodeBytes]byte
 	f.p.Memory().Peek(place[:], f.camera.RP.U.Vaddr)
+	inSlot := now.Regs[ip]>>12 != f.camera.RP.U.Vaddr>>12
+	early := inSlot && now.Code == [glass.CodeBytes]byte{} // the process did not have its page of slots yet
 	switch n := f.p.Memory().Peek(code[:], now.Regs[ip]); {
 	case now.Has&glass.HasText == 0 || now.Text != place:
 		return fmt.Sprintf("the place is % x, not % x", now.Text, place)
 	case place[0] != insn.OpInt3:
 		return fmt.Sprintf("the place begins with %#x", place[0])
-	case now.Has&glass.HasCode == 0 || n != len(code) || now.Code != code && now.Code != [glass.CodeBytes]byte{}:
-		// All zero: the process did not have its page of slots yet.
+	case !early && (now.Has&glass.HasCode == 0 || n != len(code) || now.Code != code):
 		return fmt.Sprintf("at IP %#x is % x, not % x", now.Regs[ip], now.Code, code)
 	case now.Words == 0:
 		return "there is no stack"
