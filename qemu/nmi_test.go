@@ -14,9 +14,9 @@ import (
 	"sonde/qemu/machine"
 )
 
-// TestNMIsFromPowerOn sends NMIs to all CPUs from the kernel's first instructions in 64-bit mode
-// until it powers off, while probes are set, hit and removed. Before that, in firmware and in
-// the kernel's few instructions of 32-bit mode, nobody has a handler, and an NMI resets the machine.
+// TestNMIsFromPowerOn sends NMIs to all CPUs from the kernel's first instructions with a table of
+// handlers until it powers off, while probes are set, hit and removed. Before that, in firmware and in
+// the kernel's few instructions without one, an NMI resets the machine.
 func TestNMIsFromPowerOn(t *testing.T) {
 	runsBeside(t)
 	cases, rounds := "ktest kprobes/several_ kprobes/own_function kprobes/fault_handler user/exceptions user/flags", 1
@@ -71,10 +71,10 @@ func underNMIs(t *testing.T, c machine.Config, script string) (sent int, r machi
 	return sent, r
 }
 
-// inKernel is what QEMU says when a CPU executes the kernel where it is linked.
-var inKernel = regexp.MustCompile(`RIP=ffffffff8`)
+// inKernel is what QEMU says when a CPU has the kernel's table of handlers.
+var inKernel = regexp.MustCompile(`IDT= *ffffffff8`)
 
-// awaitKernel waits until the first CPU executes the kernel.
+// awaitKernel waits until the first CPU has handlers: a host may take the CPU away right before.
 func awaitKernel(monitor net.Conn) {
 	lines := bufio.NewReader(monitor)
 	for {
