@@ -214,6 +214,9 @@ menu "run the checks and show them" or "no keyboard"; or press e there, and writ
 sonde.elf: show=5 -- COMMAND \; COMMAND. They are shown page by page, five seconds each.
 `
 
+// hint is the text before the first prompt.
+const hint = "help lists the commands; Tab completes what you type.\n"
+
 // sizeTerminal takes the size of the terminal from the command line, where the launcher puts it. ^L
 // asks the terminal itself.
 func sizeTerminal() {
@@ -238,6 +241,7 @@ func interact() {
 	if console.LacksKeyboard() {
 		io.WriteString(out, noKeyboard)
 	}
+	io.WriteString(out, hint)
 	t := shell.NewSession(s, console.Input{}, out)
 	for t.Run() == nil {
 	}

@@ -14,6 +14,7 @@ func TestPrompt(t *testing.T) {
 	for _, m := range []string{"q35", "microvm"} {
 		t.Run(m, func(t *testing.T) {
 			c := startConsole(t, machine.Config{Machine: m, SMP: 2})
+			c.see(`help lists the commands; Tab completes`)
 			c.enter("echo a\x7fb") // backspace
 			c.see(`(?m)^b\r?$`)
 			c.enter("nosuchcommand")
