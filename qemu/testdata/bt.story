@@ -177,10 +177,12 @@ EXPECT ^in$
 NAME what a script says is written for other tools
 RUN bt -o /tmp/folded --format folded -e 'kprobe:vfs.Write { @[comm, kstack(3)] = count(); }' -c 'echo 1 > /dev/null'; cat /tmp/folded
 EXPECT ^\S+;.*;shell\.\(\*pieceWriter\)\.flush;vfs\.Write 1$
-RUN bt --format chrome -e 'kprobe:vfs.Read { printf("in") } kretprobe:vfs.Read { printf("%d", retval) }' -c '/bin/cat /proc/uptime > /dev/null'
+RUN bt --format chrome -e 'kprobe:vfs.Read { printf("in") } kretprobe:vfs.Read { printf("%d", retval) } tracepoint:syscalls:sys_enter_read { printf("fd %d", args.fd) } tracepoint:syscalls:sys_exit_read { printf("%d", args.ret) }' -c '/bin/cat /proc/uptime > /dev/null'
 EXPECT ^\{"displayTimeUnit":"ns","traceEvents":\[$
+EXPECT ^\{"name":"read","ph":"B","ts":\d+\.\d+,"pid":[1-9]\d*,"tid":\d+,"args":\{"says":"fd \d+"\}\},$
 EXPECT ^\{"name":"vfs\.Read","ph":"B","ts":\d+\.\d+,"pid":\d+,"tid":\d+,"args":\{"says":"in"\}\},$
 EXPECT ^\{"name":"vfs\.Read","ph":"E",
+EXPECT ^\{"name":"read","ph":"E",
 EXPECT ^\]\}$
 RUN bt -o /tmp/p --format pprof -e 'profile:hz:99 { @[kstack] = count(); }' -c 'repeat 50 cat /proc/uptime > /dev/null'; bt -o /tmp/t --format perfetto -e 'BEGIN { printf("x"); exit() }'; wc -c /tmp/p /tmp/t
 EXPECT ^ *[1-9]\d+ /tmp/p$

@@ -4,8 +4,9 @@
 package export
 
 import (
-	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"sonde/trace/lang"
 	"sonde/trace/out"
@@ -55,8 +56,8 @@ func HasEvents(format string) bool { return formats[format].events }
 // probe at its end, too, which ends it.
 func of(u *lang.Unit, a *lang.Action, stamp out.Stamp, text string) *Event {
 	e := &Event{At: stamp.At, PID: stamp.PID, TID: stamp.TID, Phase: 'i', Name: a.Point.Text, Text: text}
-	if other, ok := pairs[a.Point.Provider]; ok && has(u, other.provider, a.Point.Options) {
-		e.Phase, e.Name = other.phase, fmt.Sprint(a.Point.Options[len(a.Point.Options)-1])
+	if name, phase, provider, options := endOf(a.Point); phase != 0 && has(u, provider, options) {
+		e.Phase, e.Name = phase, name
 	}
 	return e
 }
@@ -93,6 +94,21 @@ func Rest(s Sink, p *out.Printer, table func(*lang.Map) out.Table) error {
 	return s.Close()
 }
 
+// endOf tells which call a probe begins ('B') or ends ('E'), and which probe is at its other end. Phase 0: none.
+func endOf(p *lang.Point) (call string, phase byte, provider string, options []string) {
+	if other, ok := pairs[p.Provider]; ok {
+		return p.Options[len(p.Options)-1], other.phase, other.provider, p.Options
+	}
+	if p.Provider != "tracepoint" || p.Options[0] != "syscalls" {
+		return "", 0, "", nil
+	}
+	if call, ok := strings.CutPrefix(p.Options[1], "sys_enter_"); ok {
+		return call, 'B', p.Provider, []string{p.Options[0], "sys_exit_" + call}
+	}
+	call = strings.TrimPrefix(p.Options[1], "sys_exit_")
+	return call, 'E', p.Provider, []string{p.Options[0], "sys_enter_" + call}
+}
+
 // pairs are what probes at the begin and the end of functions are called, and what they say of the call.
 var pairs = map[string]struct {
 	provider string
@@ -101,10 +117,7 @@ var pairs = map[string]struct {
 	"fentry": {"fexit", 'B'}, "fexit": {"fentry", 'E'}}
 
 func has(u *lang.Unit, provider string, options []string) bool {
-	for _, p := range u.Programs {
-		if p.Point.Provider == provider && fmt.Sprint(p.Point.Options) == fmt.Sprint(options) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(u.Programs, func(p *lang.Program) bool {
+		return p.Point.Provider == provider && slices.Equal(p.Point.Options, options)
+	})
 }

@@ -10,6 +10,7 @@ import (
 
 	google "github.com/google/pprof/profile"
 	"google.golang.org/protobuf/encoding/protowire"
+	"sonde/trace/lang"
 	"sonde/trace/out"
 )
 
@@ -142,10 +143,18 @@ func fields(t *testing.T, b []byte) map[protowire.Number][]any {
 
 func TestPerfetto(t *testing.T) {
 	var got []string
-	for _, packet := range fields(t, written(t, "perfetto"))[1] {
+	names := map[any]any{nil: ""}
+	for i, packet := range fields(t, written(t, "perfetto"))[1] {
 		p := fields(t, packet.([]byte))
-		if p[packetSequence][0] != uint64(1) {
-			t.Errorf("a packet of no sequence: %v", p)
+		if p[packetSequence][0] != uint64(1) || p[packetFlags][0] != map[bool]uint64{true: 3, false: 2}[i == 0] {
+			t.Errorf("packet %d of no sequence, or with other flags: %v", i, p)
+		}
+		for _, b := range p[packetNames] {
+			name := fields(t, fields(t, b.([]byte))[nameOfEvent][0].([]byte))
+			if names[name[nameNumber][0]] != nil {
+				t.Errorf("number %d is said twice", name[nameNumber])
+			}
+			names[name[nameNumber][0]] = name[nameText][0]
 		}
 		for _, b := range p[packetTrack] {
 			d := fields(t, b.([]byte))
@@ -153,17 +162,41 @@ func TestPerfetto(t *testing.T) {
 		}
 		for _, b := range p[packetEvent] {
 			e := fields(t, b.([]byte))
-			line := fmt.Sprintf("event %v at %v on %v %s %v", e[eventType], p[packetTime], e[eventTrack], e[eventName], e[eventCounter])
+			var name any
+			if len(e[eventName]) > 0 {
+				name = e[eventName][0]
+			}
+			line := fmt.Sprintf("event %v at %v on %v %s %v", e[eventType], p[packetTime], e[eventTrack], names[name], e[eventCounter])
 			for _, a := range e[eventAnnotation] {
 				line += fmt.Sprintf(" %s", fields(t, a.([]byte))[annotationText])
 			}
 			got = append(got, line)
 		}
 	}
-	want := []string{"track 1 in [] []100", "track 2 in [1] []010", `event [1] at [1500] on [2] [vfs.Read] [] [in "x"]`, "event [2] at [2750] on [2] [vfs.Read] [] [out]",
-		"track 3 in [] []100", "track 4 in [3] []010", "event [3] at [3001] on [4] [kprobe:f] [] [\x01]", "track 5 in [] [@x]001",
-		"event [4] at [1000000000] on [5] [] [18446744073709551611]", "event [4] at [2000000000] on [5] [] [6]"}
+	want := []string{"track 1 in [] []100", "track 2 in [1] []010", `event [1] at [1500] on [2] vfs.Read [] [in "x"]`, "event [2] at [2750] on [2] vfs.Read [] [out]",
+		"track 3 in [] []100", "track 4 in [3] []010", "event [3] at [3001] on [4] kprobe:f [] [\x01]", "track 5 in [] [@x]001",
+		"event [4] at [1000000000] on [5]  [18446744073709551611]", "event [4] at [2000000000] on [5]  [6]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// TestCallsHaveTwoEnds: what a probe says begins or ends a call only if the script has a probe at the other end.
+func TestCallsHaveTwoEnds(t *testing.T) {
+	enter := &lang.Point{Provider: "tracepoint", Options: []string{"syscalls", "sys_enter_write"}, Text: "enter"}
+	exit := &lang.Point{Provider: "tracepoint", Options: []string{"syscalls", "sys_exit_write"}, Text: "exit"}
+	other := &lang.Point{Provider: "tracepoint", Options: []string{"syscalls", "sys_enter_read"}, Text: "other"}
+	ready := &lang.Point{Provider: "tracepoint", Options: []string{"sched", "sched_wakeup"}, Text: "ready"}
+	uprobe := &lang.Point{Provider: "uprobe", Options: []string{"/bin/myprog", "f"}, Text: "uprobe"}
+	uretprobe := &lang.Point{Provider: "uretprobe", Options: []string{"/bin/myprog", "f"}, Text: "uretprobe"}
+	u := &lang.Unit{}
+	for _, p := range []*lang.Point{enter, exit, other, ready, uprobe, uretprobe} {
+		u.Programs = append(u.Programs, &lang.Program{Point: p})
+	}
+	for p, want := range map[*lang.Point]string{enter: "B write", exit: "E write", other: "i other", ready: "i ready", uprobe: "B f", uretprobe: "E f"} {
+		e := of(u, &lang.Action{Point: p}, out.Stamp{}, "")
+		if got := fmt.Sprintf("%c %s", e.Phase, e.Name); got != want {
+			t.Errorf("%s is %q, want %q", p.Text, got, want)
+		}
 	}
 }

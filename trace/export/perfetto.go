@@ -7,23 +7,30 @@ import (
 	"sonde/trace/out"
 )
 
-// perfetto is a sequence of packets: descriptors of tracks, and what happened on them.
+// perfetto is a sequence of packets: descriptors of tracks, and what happened on them. A name is written once and
+// has a number from then on.
 type perfetto struct {
 	w      io.Writer
 	tracks map[string]uint64
+	names  map[string]uint64
 	begun  bool
 }
 
-func newPerfetto(w io.Writer) *perfetto { return &perfetto{w: w, tracks: map[string]uint64{}} }
+func newPerfetto(w io.Writer) *perfetto {
+	return &perfetto{w: w, tracks: map[string]uint64{}, names: map[string]uint64{}}
+}
 
-// The numbers of fields in Perfetto's TracePacket, TrackDescriptor and TrackEvent, and their enums.
+// The numbers of fields in Perfetto's TracePacket, InternedData, TrackDescriptor and TrackEvent, and their enums.
 const (
-	packetTime, packetSequence, packetEvent, packetFlags, packetTrack = 8, 10, 11, 13, 60
-	trackID, trackName, trackProcess, trackThread, trackParent        = 1, 2, 3, 4, 5
-	trackCounter                                                      = 8
-	eventAnnotation, eventType, eventTrack, eventName, eventCounter   = 4, 9, 11, 23, 30
-	annotationText, annotationName                                    = 6, 10
+	packetTime, packetSequence, packetEvent, packetNames, packetFlags, packetTrack = 8, 10, 11, 12, 13, 60
+	nameOfEvent                                                                    = 2
+	nameNumber, nameText                                                           = 1, 2
+	trackID, trackName, trackProcess, trackThread, trackParent                     = 1, 2, 3, 4, 5
+	trackCounter                                                                   = 8
+	eventAnnotation, eventType, eventName, eventTrack, eventCounter                = 4, 9, 10, 11, 30
+	annotationText, annotationName                                                 = 6, 10
 
+	cleared, needsNames                    = 1, 2
 	sliceBegin, sliceEnd, instant, counter = 1, 2, 3, 4
 )
 
@@ -31,10 +38,12 @@ const (
 func (p *perfetto) packet(fill func(m *message)) error {
 	var m message
 	m.number(packetSequence, 1)
+	flags := uint64(needsNames)
 	if !p.begun {
-		m.number(packetFlags, 1) // nothing was said before
+		flags |= cleared // nothing was said before
 		p.begun = true
 	}
+	m.number(packetFlags, flags)
 	fill(&m)
 	var outer message
 	outer.bytes(1, m)
@@ -78,6 +87,21 @@ func (p *perfetto) thread(pid, tid int) (uint64, error) {
 	})
 }
 
+// name returns the number of a name, which the packet says the first time.
+func (p *perfetto) name(m *message, text string) uint64 {
+	if id := p.names[text]; id != 0 {
+		return id
+	}
+	id := uint64(len(p.names) + 1)
+	p.names[text] = id
+	var name, names message
+	name.number(nameNumber, id)
+	name.text(nameText, text)
+	names.bytes(nameOfEvent, name)
+	m.bytes(packetNames, names)
+	return id
+}
+
 func (p *perfetto) Event(e *Event) error {
 	track, err := p.thread(e.PID, e.TID)
 	if err != nil {
@@ -87,7 +111,7 @@ func (p *perfetto) Event(e *Event) error {
 		var v, says message
 		v.number(eventType, map[byte]uint64{'B': sliceBegin, 'E': sliceEnd, 'i': instant}[e.Phase])
 		v.number(eventTrack, track)
-		v.text(eventName, e.Name)
+		v.number(eventName, p.name(m, e.Name))
 		says.text(annotationName, "says")
 		says.text(annotationText, e.Text)
 		v.bytes(eventAnnotation, says)
