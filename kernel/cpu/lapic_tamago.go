@@ -201,7 +201,12 @@ func SendIPI(id int, v uint8) { sendICR(apicIDs[id], uint32(v)) }
 //go:nosplit
 func SendNMI(id int) { sendICR(apicIDs[id], lapic.ICR_DLV_NMI) }
 
-// sendICR writes the command register, its two halves undisturbed.
+// sending says which CPUs are within sendICR. Each CPU writes its own.
+var sending [trap.MaxCPUs]bool
+
+// sendICR writes the command register, its two halves undisturbed. An NMI or a probe's handler that sends
+// an interrupt between another one's halves puts the first half back: the other one would go to the wrong
+// CPU, which would answer a call in place of the right one.
 //
 //go:nosplit
 func sendICR(apic, command uint32) {
@@ -211,12 +216,30 @@ func sendICR(apic, command uint32) {
 		return
 	}
 	flags := IRQOff()
-	for lapicRead(lapicICRL)&(1<<lapic.ICR_DLV_STATUS) != 0 {
-		Pause()
+	self := ID()
+	within, first := sending[self], uint32(0)
+	sending[self] = true
+	awaitICR()
+	if within {
+		first = lapicRead(lapicICRH)
 	}
 	lapicWrite(lapicICRH, apic<<lapic.ID)
 	lapicWrite(lapicICRL, command)
+	if within {
+		awaitICR()
+		lapicWrite(lapicICRH, first)
+	}
+	sending[self] = within
 	IRQRestore(flags)
+}
+
+// awaitICR returns when the command register can be written.
+//
+//go:nosplit
+func awaitICR() {
+	for lapicRead(lapicICRL)&(1<<lapic.ICR_DLV_STATUS) != 0 {
+		Pause()
+	}
 }
 
 // StartAP sends the INIT and start-up sequence to APIC id apic: it begins in

@@ -15,6 +15,12 @@ var machine = []Mutant{
 		Why: "code is changed while some CPUs execute it",
 	},
 	{
+		Name: "interrupt-sent-to-the-cpu-of-another", File: "kernel/cpu/lapic_tamago.go",
+		Old: "sending[self] = true", New: "sending[self] = false",
+		By:  kernel(2, "stop/interrupt_sent_while_another_is_sent"),
+		Why: "an NMI that comes while an interrupt is sent, and sends one itself, redirects the first",
+	},
+	{
 		Name: "held-cpu-of-an-earlier-stop", File: "kernel/smp/stop_tamago.go",
 		Old: "\tif n&1 == 0 {\n\t\treturn // given up before this CPU came\n\t}\n", New: "",
 		By:  kernel(2, "stop/late_cpu_is_reported"),
