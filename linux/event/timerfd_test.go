@@ -37,23 +37,29 @@ func wake(t *testing.T, what string, woken chan struct{}) {
 // each reading, which cost three times as much as the reading.
 func TestTimersRunOnlyForWaiters(t *testing.T) {
 	f, timer, clock := newTimer()
+	started := func() uint64 {
+		timer.mu.Lock()
+		defer timer.mu.Unlock()
+		return timer.waits
+	}
 	timer.Set(10, 10, false, 0)
 	for i := range 5 {
 		clock.Add(25)
-		if n, err := read(f); n == 0 || err != nil || timer.wait != nil {
-			t.Errorf("reading %d: %d, %v; timer %v", i, n, err, timer.wait)
+		if n, err := read(f); n == 0 || err != nil || started() != 0 {
+			t.Errorf("reading %d: %d, %v; %d timers", i, n, err, started())
 		}
 	}
-	if f.Poll() != 0 || timer.wait != nil {
-		t.Errorf("a look that does not wait: %v, timer %v", f.Poll(), timer.wait)
+	if f.Poll() != 0 || started() != 0 {
+		t.Errorf("a look that does not wait: %v, %d timers", f.Poll(), started())
 	}
 	woken := waiter(f)
-	if timer.wait == nil {
+	first := started()
+	if first == 0 {
 		t.Error("no timer, though somebody waits")
 	}
 	wake(t, "who waits", woken)
 	clock.Add(10)
-	if n, _ := read(f); n != 1 || timer.wait == nil {
+	if n, _ := read(f); n != 1 || started() == first {
 		t.Errorf("%d; no timer, though somebody waits again", n)
 	}
 	wake(t, "who still waits", woken)
