@@ -110,6 +110,18 @@ func endAll() {
 	}
 }
 
+// InService reports whether this CPU has taken an interrupt that has not been ended by EOI.
+//
+// Context: any, with interrupts off.
+func InService() bool {
+	for i := uintptr(0); i < 8; i++ {
+		if lapicRead(lapicISR+i<<4) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // ForgetFirmware clears what firmware may have left in model-specific registers and nothing
 // else writes: a trap flag that means branches instead of instructions, and where SYSENTER
 // would lead a program, into ring 0.

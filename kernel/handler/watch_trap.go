@@ -140,11 +140,12 @@ func running(id int) (in int, seq uint64) {
 }
 
 // canEnd reports whether the handler can be ended from r. Whatever came on top of it must
-// end first: an interrupt other than r, or the waking of a thread. Waking has interrupts
-// off, so if r is an interrupt, the waking is another CPU's.
+// end first: an interrupt other than r, which may be in its first instructions, before it is noted and
+// acknowledged; or the waking of a thread. Waking has interrupts off, so if r is an interrupt, the waking
+// is another CPU's.
 func (s *State) canEnd(r *amd64.Regs) bool {
 	if trap.Interrupt() == uintptr(unsafe.Pointer(r)) {
 		return true // interrupts do not nest: each runs with them off
 	}
-	return !s.interrupted() && !goruntime.Locked()
+	return !s.interrupted() && !cpu.InService() && !goruntime.Locked()
 }

@@ -118,6 +118,12 @@ var hits = []Mutant{
 		Why: "the breakpoint of a handler that was abandoned is never removed",
 	},
 	{
+		Name: "interrupt-lost-with-an-ended-handler", File: "kernel/handler/watch_trap.go",
+		Old: "!cpu.InService() && ", New: "",
+		By:  kernel(2, "handlers/loop_whose_end_waits_for_an_interrupt"),
+		Why: "a CPU takes no timer interrupts any more: one that had just come was never acknowledged",
+	},
+	{
 		Name: "endless-handler-not-ended", File: "kernel/handler/watch_trap.go",
 		Old: "\tw.ran += gap\n", New: "\tw.ran += 0 * gap\n",
 		By:  kernel(2, "handlers/never_returns"),

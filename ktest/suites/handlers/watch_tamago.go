@@ -10,6 +10,7 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/irq"
 	"sonde/kernel/notifier"
+	"sonde/kernel/smp"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/ktest/suites/targets"
@@ -20,6 +21,7 @@ func init() {
 	suites.Add("handlers/loop_on_all_cpus_at_once", func(t *suites.T) { allLoop(t, false) })
 	suites.Add("handlers/loop_on_all_cpus_at_once_by_a_jump", func(t *suites.T) { allLoop(t, true) })
 	suites.Add("handlers/loop_that_wakes_a_thread", wakesForEver)
+	suites.Add("handlers/loop_whose_end_waits_for_an_interrupt", endsAfterInterrupt)
 	suites.Add("handlers/fault_of_an_interrupt_on_top_of_one", faultOnTop)
 }
 
@@ -83,6 +85,39 @@ func wakesForEver(t *suites.T) {
 		suites.Equal(t, "Abandoned", b.ledger().Abandoned, 1)
 	}
 	goesOn(t)
+}
+
+// endsAfterInterrupt lets an interrupt come while a handler loops, and takes long to acknowledge it: as at the
+// beginning of any interrupt, the trap layer does not know of it. The handler used to be ended with it, and
+// its CPU took no interrupts of that class any more.
+func endsAfterInterrupt(t *suites.T) {
+	const vector = amd64.VecTimer - 1
+	defer limit(t, "50")()
+	var ended atomic.Int32
+	trap.SetHandler(vector, func(*amd64.Regs) {
+		for end := cpu.Nanotime() + 5e8; cpu.Nanotime() < end; {
+			cpu.Pause()
+		}
+		cpu.EOI()
+		ended.Add(1)
+	})
+	b := badKprobe(&kprobes.Kprobe{PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int {
+		cpu.SendIPI(cpu.ID(), vector)
+		loop()
+		return 0
+	}})
+	t.Must(b.register())
+	t.Must(optprobe.Optimize()) // so that it runs with interrupts on
+	suites.Equal(t, "victim", victim(2), 9)
+	b.unregister()
+	if n, l := ended.Load(), b.ledger(); n != 1 || l.Abandoned != 1 {
+		t.Fatalf("%d interrupts ended, want 1; the probe's account %+v", n, l)
+	}
+	defer smp.TickEvery(1e6)()
+	for id := range cpu.Num() {
+		was := trap.Count(id, amd64.VecTimer)
+		t.Until("a timer interrupt on each CPU", func() bool { return trap.Count(id, amd64.VecTimer) > was })
+	}
 }
 
 // faultOnTop makes an interrupt come on top of a handler, and fault. That is not the
