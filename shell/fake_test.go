@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -100,7 +99,7 @@ func (b *buffer) String() string {
 
 // run runs a script in a new shell.
 func runScript(script string) (out string, status int) {
-	var b strings.Builder
+	var b buffer // commands of a pipeline write at the same time
 	status = New(fakeMachine(), &b).Run(script)
 	return b.String(), status
 }

@@ -26,7 +26,7 @@ func TestFirmware(t *testing.T) {
 		status       int
 	}{
 		{"acpidump -d -n WAET", "WAET @ 0x400: 36 bytes\n  the checksum is wrong by 0x55\n", statusError},
-		{"acpidump | grep @", "RSDT @ 0x0000000000000100\nHPET @ 0x0000000000000200\nWAET @ 0x0000000000000400\n", 0},
+		{"acpidump 2>&1 | grep @", "RSDT @ 0x0000000000000100\nHPET @ 0x0000000000000200\nWAET @ 0x0000000000000400\n", 0},
 		{"acpidump", "acpidump: acpi: table at 0x300: MCFG has an impossible length of 1 bytes\n", statusError},
 		{"acpidump HPET", "usage: acpidump", statusUsage},
 		{"dmidecode -s system-manufacturer", "ACME\n", 0},
@@ -35,7 +35,7 @@ func TestFirmware(t *testing.T) {
 		{"dmidecode -t 256", "usage: dmidecode", statusUsage},
 		{"dmidecode", "DMI type 2", 0},
 	} {
-		var b strings.Builder
+		var b buffer
 		if status := New(m, &b).Run(c.script); status != c.status || !strings.Contains(b.String(), c.want) {
 			t.Errorf("%s: status %d\n%s\nwant %d and\n%s", c.script, status, b.String(), c.status, c.want)
 		}

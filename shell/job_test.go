@@ -226,9 +226,7 @@ func TestJobsAtThePrompt(t *testing.T) {
 	u.see(`130\n\[1\] \d+\n\[1\]\+  Exit 3                  fail\n`)
 	u.enter("hello | upper &")
 	u.see("HELLO")
-	for now, changed := u.shell.jobs.all(nil)[0].look(); now != ended; now, changed = u.shell.jobs.all(nil)[0].look() {
-		<-changed
-	}
+	u.jobsEnd()
 	io.WriteString(u.w, "\r")
 	u.see(`\[1\]\+  Done                    hello \| upper\n`)
 	u.see("sonde# $")

@@ -30,12 +30,19 @@ func TestCommandsOfTheShellStop(t *testing.T) {
 	u.see(`\[1\]\+ while .*&\n`)
 	u.see("tick\n")
 	io.WriteString(u.w, "kill %1\r")
-	for now, changed := u.shell.jobs.all(nil)[0].look(); now != ended; now, changed = u.shell.jobs.all(nil)[0].look() {
-		<-changed
-	}
+	u.jobsEnd()
 	io.WriteString(u.w, "\r")
 	u.see(`\[1\]\+  Terminated`)
 	u.leave()
+}
+
+// jobsEnd waits for all jobs to end. The prompt may have told of that already.
+func (u *user) jobsEnd() {
+	for _, j := range u.shell.jobs.all(nil) {
+		for now, changed := j.look(); now != ended; now, changed = j.look() {
+			<-changed
+		}
+	}
 }
 
 // leave ends the session.
