@@ -81,15 +81,12 @@ func futexWait(t *proc.Thread, key space.Key, a *Args, bits uint32, absolute boo
 	if bits == 0 {
 		return 0, sys.EINVAL
 	}
-	limit, ok, err := getIf[abi.Timespec](t, a[3])
+	limit, ok, err := timeIf(t, a[3])
 	if err != nil {
 		return 0, err
 	}
 	var end time.Time
 	if ok {
-		if !limit.Valid() {
-			return 0, sys.EINVAL
-		}
 		end = t.Later(futexEnd(t, limit, asInt(a[1]), absolute))
 	}
 	look := func() error { return wordIs(t, a[0], uint32(a[2])) }

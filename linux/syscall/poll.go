@@ -56,14 +56,12 @@ func remaining(t *proc.Thread, d time.Duration) time.Duration {
 
 // limitAt decodes a timeout, slack included; without an address, it is infinite.
 func limitAt(t *proc.Thread, addr uint64) (time.Duration, error) {
-	ts, ok, err := getIf[abi.Timespec](t, addr)
+	ts, ok, err := timeIf(t, addr)
 	switch {
 	case err != nil:
 		return 0, err
 	case !ok:
 		return forever, nil
-	case !ts.Valid():
-		return 0, sys.EINVAL
 	}
 	return remaining(t, ts.Duration()), nil
 }

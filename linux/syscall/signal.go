@@ -94,15 +94,12 @@ func rtSigtimedwait(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	limit, ok, err := getIf[abi.Timespec](t, a[2])
+	limit, ok, err := timeIf(t, a[2])
 	if err != nil {
 		return 0, err
 	}
 	var end time.Time
 	if ok {
-		if !limit.Valid() {
-			return 0, sys.EINVAL
-		}
 		end = time.Now().Add(limit.Duration())
 	}
 	info, err := t.WaitSignal(set&^signal.Unblockable, end)

@@ -167,12 +167,9 @@ func recvmmsg(t *proc.Thread, a *Args) (uint64, error) {
 	if _, _, err := socketOf(t, a[0]); err != nil {
 		return 0, err
 	}
-	ts, ok, err := getIf[abi.Timespec](t, a[4])
+	ts, ok, err := timeIf(t, a[4])
 	if err != nil {
 		return 0, err
-	}
-	if ok && !ts.Valid() {
-		return 0, sys.EINVAL
 	}
 	const waitForOne = 0x10000
 	late, flags := time.Now().Add(ts.Duration()), asInt(a[3])

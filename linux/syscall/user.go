@@ -52,6 +52,17 @@ func getIf[T any](t *proc.Thread, addr uint64) (v T, ok bool, err error) {
 	return v, err == nil, err
 }
 
+// timeIf is getIf for a time.
+//
+// Errors: EINVAL it is not valid.
+func timeIf(t *proc.Thread, addr uint64) (abi.Timespec, bool, error) {
+	ts, ok, err := getIf[abi.Timespec](t, addr)
+	if ok && !ts.Valid() {
+		return ts, false, sys.EINVAL
+	}
+	return ts, ok, err
+}
+
 // getSlice copies n structures from the program.
 func getSlice[T any](t *proc.Thread, addr uint64, n int) ([]T, error) {
 	all := make([]T, n)
