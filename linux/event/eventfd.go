@@ -41,15 +41,25 @@ func NewEventfd(value uint64, semaphore bool, flag int) *vfs.File {
 //
 // Errors: EAGAIN while it is 0, EINVAL for less than 8 bytes.
 func (c *counter) ReadAt(p []byte, _ int64) (int, error) {
+	n, err := readCount(p, c.take)
+	if err == nil {
+		c.queue.Notify(poll.Out)
+	}
+	return n, err
+}
+
+// readCount reads what take returns.
+//
+// Errors: EAGAIN it is 0, EINVAL less than 8 bytes were asked for.
+func readCount(p []byte, take func() uint64) (int, error) {
 	if len(p) < 8 {
 		return 0, syscall.EINVAL
 	}
-	got := c.take()
-	if got == 0 {
+	n := take()
+	if n == 0 {
 		return 0, syscall.EAGAIN
 	}
-	binary.LittleEndian.PutUint64(p, got)
-	c.queue.Notify(poll.Out)
+	binary.LittleEndian.PutUint64(p, n)
 	return 8, nil
 }
 

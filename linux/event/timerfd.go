@@ -1,7 +1,6 @@
 package event
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"sync"
@@ -159,17 +158,7 @@ func (t *timer) Left() (value, interval time.Duration) {
 // or set.
 //
 // Errors: EAGAIN if it has not, EINVAL for less than 8 bytes.
-func (t *timer) ReadAt(p []byte, _ int64) (int, error) {
-	if len(p) < 8 {
-		return 0, syscall.EINVAL
-	}
-	n := t.take()
-	if n == 0 {
-		return 0, syscall.EAGAIN
-	}
-	binary.LittleEndian.PutUint64(p, n)
-	return 8, nil
-}
+func (t *timer) ReadAt(p []byte, _ int64) (int, error) { return readCount(p, t.take) }
 
 func (t *timer) take() uint64 {
 	t.mu.Lock()
