@@ -51,31 +51,26 @@ func (g *Guard) Blacklist(warn func(error)) map[uint64]string {
 	return g.black
 }
 
-// WritesSSE reports whether the function at pc may change X0-X14.
-func (g *Guard) WritesSSE(pc uint64) bool {
+// known returns what is in m at addr, which find finds the first time.
+func known[V any](g *Guard, m map[uint64]V, addr uint64, find func() V) V {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	w, ok := g.sse[pc]
+	v, ok := m[addr]
 	if !ok {
-		w = g.g.KeepsSSE(pc) != nil
-		g.sse[pc] = w
+		v = find()
+		m[addr] = v
 	}
-	return w
+	return v
+}
+
+// WritesSSE reports whether the function at pc may change X0-X14.
+func (g *Guard) WritesSSE(pc uint64) bool {
+	return known(g, g.sse, pc, func() bool { return g.g.KeepsSSE(pc) != nil })
 }
 
 // Careful reports whether the handler at pc may change X0-X14, or IP or SP of what it is called for.
 func (g *Guard) Careful(pc uint64) bool {
-	if g.WritesSSE(pc) {
-		return true
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	moves, ok := g.moves[pc]
-	if !ok {
-		moves = g.g.KeepsSpot(pc) != nil
-		g.moves[pc] = moves
-	}
-	return moves
+	return g.WritesSSE(pc) || known(g, g.moves, pc, func() bool { return g.g.KeepsSpot(pc) != nil })
 }
 
 // Mistakes returns what the handler at pc may do that gets it abandoned, by the shortest
@@ -83,15 +78,10 @@ func (g *Guard) Careful(pc uint64) bool {
 // can be seen show anything of the kind. Left out is what may go well:
 // to read a map, to defer a call, and to panic.
 func (g *Guard) Mistakes(pc uint64) []Breach {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	found, ok := g.wrong[pc]
-	if !ok {
-		found = slices.DeleteFunc(g.g.breaches([]uint64{pc}, g.g.seen, offered), func(b Breach) bool { return slices.Contains(mayGoWell, b.Rule) })
-		found = causes(found)
-		g.wrong[pc] = found
-	}
-	return found
+	return known(g, g.wrong, pc, func() []Breach {
+		found := g.g.breaches([]uint64{pc}, g.g.seen, offered)
+		return causes(slices.DeleteFunc(found, func(b Breach) bool { return slices.Contains(mayGoWell, b.Rule) }))
+	})
 }
 
 // mayGoWell are rules that a handler can break without harm.
@@ -99,16 +89,12 @@ var mayGoWell = []string{"uses a map", "defers a call", "panics"}
 
 // NoReturn returns why a return probe on fn cannot work, "" if it can.
 func (g *Guard) NoReturn(fn kallsyms.Symbol) string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	why, ok := g.slots[fn.Addr]
-	if !ok {
-		if why = g.g.SwitchesStacks(fn.Addr); why == "" {
-			why = g.usesSlot(fn)
+	return known(g, g.slots, fn.Addr, func() string {
+		if why := g.g.SwitchesStacks(fn.Addr); why != "" {
+			return why
 		}
-		g.slots[fn.Addr] = why
-	}
-	return why
+		return g.usesSlot(fn)
+	})
 }
 
 // asksRuntime is the function by which one that reads its own return address
