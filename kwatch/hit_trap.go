@@ -95,7 +95,7 @@ func (st *state) take(p *point, r *amd64.Regs) {
 	h.DebugReg, h.Type, h.Addr, h.IP = st.reg, p.typ, p.addr, p.addr // a whole Hit would be copied by X14
 	h.Old, h.New, h.CPU, h.Goid = 0, 0, id, goruntime.Goid(trap.G(r))
 	if p.typ != Execute {
-		h.IP = ipOf(r)
+		h.IP = stack.OriginalIP(r)
 		st.reading = true
 		h.New = read(p.addr, p.length)
 		st.reading = false
@@ -182,9 +182,6 @@ func miss(r *amd64.Regs, which uint64) {
 		}
 	}
 }
-
-// ipOf returns r's IP, translated to the original if it is in a copy.
-func ipOf(r *amd64.Regs) uintptr { return stack.OriginalIP(r) }
 
 // read returns the length bytes at addr.
 func read(addr uintptr, length int) uint64 {
