@@ -78,16 +78,16 @@ func (t *Table) ReadExt(data []byte) (*Ext, error) {
 		return nil, err
 	}
 	e := &Ext{map[string][]FuncInfo{}, map[string][]bpf.Line{}, map[string][]Relocation{}}
-	if err := subsection(t, body, data[8:16], functions, e.Funcs); err != nil {
+	if err := subsection(t, body, data[8:16], functions, into(e.Funcs, readFunc)); err != nil {
 		return nil, err
 	}
-	if err := subsection(t, body, data[16:24], lines, e.Lines); err != nil {
+	if err := subsection(t, body, data[16:24], lines, into(e.Lines, readLine)); err != nil {
 		return nil, err
 	}
 	if len(data)-len(body) < extFull {
 		return e, nil
 	}
-	return e, subsection(t, body, data[24:32], relocations, e.Relos)
+	return e, subsection(t, body, data[24:32], relocations, into(e.Relos, readRelocation))
 }
 
 // ReadFuncs reads the records that PROG_LOAD takes as func_info, of recordSize bytes each. They
@@ -95,33 +95,50 @@ func (t *Table) ReadExt(data []byte) (*Ext, error) {
 //
 // Errors: EINVAL, as ReadExt.
 func (t *Table) ReadFuncs(data []byte, recordSize uint32) ([]FuncInfo, error) {
-	return records(t, data, recordSize, 1, functions)
+	all := map[string][]FuncInfo{}
+	err := records(t, data, recordSize, 1, functions, "", into(all, readFunc))
+	return all[""], err
 }
 
 // ReadLines reads the records that PROG_LOAD takes as line_info, as ReadFuncs does.
 //
 // Errors: EINVAL, as ReadExt.
 func (t *Table) ReadLines(data []byte, recordSize uint32) ([]bpf.Line, error) {
-	return records(t, data, recordSize, 1, lines)
+	all := map[string][]bpf.Line{}
+	err := records(t, data, recordSize, 1, lines, "", into(all, readLine))
+	return all[""], err
 }
 
-// record is how one kind of record is read.
-type record[T any] struct {
+// record is one kind of record.
+type record struct {
 	what string
 	size uint32 // bytes at least
 	once bool   // an instruction has at most one
-	read func(t *Table, pc int, c *cursor) (T, string)
 }
 
 var (
-	functions   = record[FuncInfo]{"func_info", 8, true, readFunc}
-	lines       = record[bpf.Line]{"line_info", 16, true, readLine}
-	relocations = record[Relocation]{"core_relo", 16, false, readRelocation}
+	functions   = record{"func_info", 8, true}
+	lines       = record{"line_info", 16, true}
+	relocations = record{"core_relo", 16, false}
 )
+
+// reader reads a record of a section, and keeps it. It returns what is wrong with it.
+type reader func(t *Table, section string, pc int, c *cursor) string
+
+// into is a reader that keeps the records of each section in all.
+func into[T any](all map[string][]T, read func(t *Table, pc int, c *cursor) (T, string)) reader {
+	return func(t *Table, section string, pc int, c *cursor) string {
+		one, why := read(t, pc, c)
+		if why == "" {
+			all[section] = append(all[section], one)
+		}
+		return why
+	}
+}
 
 // subsection reads the records of one kind: their size, and then for each section of code its
 // name, their number, and they themselves. place is the offset and length of all that.
-func subsection[T any](t *Table, body, place []byte, kind record[T], into map[string][]T) error {
+func subsection(t *Table, body, place []byte, kind record, read reader) error {
 	offset, length := uint64(binary.LittleEndian.Uint32(place)), uint64(binary.LittleEndian.Uint32(place[4:]))
 	if offset%4 != 0 || offset+length > uint64(len(body)) {
 		return refusal.New(syscall.EINVAL, "BTF.ext: %s is at %d to %d: expected a multiple of 4, and at most %d", kind.what, offset, offset+length, len(body))
@@ -134,6 +151,7 @@ func subsection[T any](t *Table, body, place []byte, kind record[T], into map[st
 		return refusal.New(syscall.EINVAL, "BTF.ext: %s has %d bytes: expected at least 4", kind.what, length)
 	}
 	size := c.word()
+	seen := map[string]bool{}
 	for len(c.rest) > 0 {
 		if len(c.rest) < 8 {
 			return refusal.New(syscall.EINVAL, "BTF.ext: %s: %d bytes are left: expected a section's name and its number of records", kind.what, len(c.rest))
@@ -142,49 +160,46 @@ func subsection[T any](t *Table, body, place []byte, kind record[T], into map[st
 		name, whole, ok := t.text(nameOff, maxName)
 		need := uint64(count) * uint64(size)
 		switch {
-		case !ok || !whole || name == "" || into[name] != nil:
+		case !ok || !whole || name == "" || seen[name]:
 			return refusal.New(syscall.EINVAL, "BTF.ext: %s: the name of a section is %q, at offset %d: expected a name, and each once", kind.what, name, nameOff)
 		case count == 0 || need > uint64(len(c.rest)):
 			return refusal.New(syscall.EINVAL, "BTF.ext: %s of %s: %d records of %d bytes, but %d bytes are left: expected at least one that fits",
 				kind.what, name, count, size, len(c.rest))
 		}
-		all, err := records(t, c.rest[:need], size, 8, kind)
-		if err != nil {
+		if err := records(t, c.rest[:need], size, 8, kind, name, read); err != nil {
 			return fmt.Errorf("BTF.ext: section %s: %w", name, err)
 		}
-		into[name], c.rest = all, c.rest[need:]
+		seen[name], c.rest = true, c.rest[need:]
 	}
 	return nil
 }
 
 // records reads records of size bytes, of which all that is not known must be 0. unit is by how
 // much their places count an instruction.
-func records[T any](t *Table, data []byte, size, unit uint32, kind record[T]) ([]T, error) {
+func records(t *Table, data []byte, size, unit uint32, kind record, section string, read reader) error {
 	if size < kind.size || size > maxRecord || size%4 != 0 || uint64(len(data))%uint64(size) != 0 {
-		return nil, refusal.New(syscall.EINVAL, "%s: %d bytes in records of %d: expected a multiple of 4, %d or more", kind.what, len(data), size, kind.size)
+		return refusal.New(syscall.EINVAL, "%s: %d bytes in records of %d: expected a multiple of 4, %d or more", kind.what, len(data), size, kind.size)
 	}
-	var all []T
 	last := int64(-1)
 	for i := 0; len(data) > 0; i++ {
 		c := cursor{data[:size]}
 		place := c.word()
 		if place%unit != 0 {
-			return nil, refusal.New(syscall.EINVAL, "%s %d is at byte %d: expected a multiple of %d, where an instruction begins", kind.what, i, place, unit)
+			return refusal.New(syscall.EINVAL, "%s %d is at byte %d: expected a multiple of %d, where an instruction begins", kind.what, i, place, unit)
 		}
 		pc := int64(place / unit)
 		if pc < last || pc == last && kind.once {
-			return nil, refusal.New(syscall.EINVAL, "%s %d is at instruction %d, and the one before it at %d: expected them in order", kind.what, i, pc, last)
+			return refusal.New(syscall.EINVAL, "%s %d is at instruction %d, and the one before it at %d: expected them in order", kind.what, i, pc, last)
 		}
 		if !isZero(data[kind.size:size]) {
-			return nil, refusal.New(syscall.E2BIG, "%s %d, at instruction %d: the bytes behind the first %d are not known: expected 0", kind.what, i, pc, kind.size)
+			return refusal.New(syscall.E2BIG, "%s %d, at instruction %d: the bytes behind the first %d are not known: expected 0", kind.what, i, pc, kind.size)
 		}
-		one, why := kind.read(t, int(pc), &c)
-		if why != "" {
-			return nil, refusal.New(syscall.EINVAL, "%s %d, at instruction %d: %s", kind.what, i, pc, why)
+		if why := read(t, section, int(pc), &c); why != "" {
+			return refusal.New(syscall.EINVAL, "%s %d, at instruction %d: %s", kind.what, i, pc, why)
 		}
-		all, last, data = append(all, one), pc, data[size:]
+		last, data = pc, data[size:]
 	}
-	return all, nil
+	return nil
 }
 
 func isZero(data []byte) bool {
