@@ -21,8 +21,15 @@ const (
 // asm is code that is being written.
 type asm []byte
 
-func (a *asm) put(b ...byte)   { *a = append(*a, b...) }
-func (a *asm) imm32(v uint32)  { *a = binary.LittleEndian.AppendUint32(*a, v) }
+// These three have several hundred callers. Inlined, they would take 17 KB more.
+
+//go:noinline
+func (a *asm) put(b ...byte) { *a = append(*a, b...) }
+
+//go:noinline
+func (a *asm) imm32(v uint32) { *a = binary.LittleEndian.AppendUint32(*a, v) }
+
+//go:noinline
 func (a *asm) imm64(v uintptr) { *a = binary.LittleEndian.AppendUint64(*a, uint64(v)) }
 
 // over puts a short jump, by its opcode, over what f puts.

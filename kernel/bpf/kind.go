@@ -13,6 +13,7 @@ import (
 
 // What kinds of maps have in common.
 
+//go:noinline
 func (m *Map) is(kinds ...bpf.MapType) bool { return slices.Contains(kinds, m.Spec.Type) }
 
 func (m *Map) isHash() bool {

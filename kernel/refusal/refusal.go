@@ -24,6 +24,10 @@ func (e *Refusal) Error() string { return e.text }
 func (e *Refusal) Unwrap() error { return e.errno }
 
 // New returns a Refusal. The text says what was tried, what was wrong, and what to do.
+//
+// It is not inlined: it has 500 callers, and the image would have 65 KB more.
+//
+//go:noinline
 func New(errno syscall.Errno, format string, args ...any) error {
 	return &Refusal{fmt.Sprintf(format, args...), errno}
 }
