@@ -82,7 +82,9 @@ func (w *walk) last(s *state, f *frame) {
 // callHelper walks the call of a function of the kernel.
 func (w *walk) callHelper(s *state, in bpf.Insn) {
 	h := w.env.Helpers[in.Imm]
-	switch {
+	switch why, named := absent[in.Imm]; {
+	case h == nil && named:
+		w.unknown("unknown func %s#%d: %s", why[0], in.Imm, why[1])
 	case h == nil:
 		w.unknown("invalid func unknown#%d: there is no helper with this number for programs of type %s", in.Imm, w.program.Type)
 	case h.Unsafe && !w.env.Unsafe:

@@ -93,3 +93,10 @@ var helpers = map[int32]Helper{
 	182: {Name: "bpf_strncmp", Args: [5]ArgKind{Memory, Size, String}, Result: AnyNumber, Weight: 50, PerWord: 40},
 	195: {Name: "bpf_map_lookup_percpu_elem", Args: [5]ArgKind{MapArg, Key, Number}, Result: ValueOrNull, Weight: 300, PerWord: 70, Maps: perCPU},
 }
+
+// absent are helpers of Linux that a kernel may leave out of its Env for a reason: their names, and that.
+var absent = map[int32][2]string{
+	36:  {"bpf_probe_write_user", "no program writes to the memory of processes"},
+	58:  {"bpf_override_return", "no program ends the function that was hit, nor changes what it returns"},
+	158: {"bpf_get_current_task_btf", "no program reads through kernel pointers: bpf_get_current_task#35 returns the address, and bpf_probe_read_kernel#113 reads there"},
+}

@@ -2,6 +2,7 @@ package kbpf
 
 import (
 	"errors"
+	"fmt"
 	"go/parser"
 	"go/token"
 	"math/rand"
@@ -213,6 +214,23 @@ func TestPool(t *testing.T) {
 	}
 	if _, err := p.take(64 * unit); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAbsentHelpersAreNamed: who loads a program is told which of Linux's helpers is not there, and why.
+func TestAbsentHelpersAreNamed(t *testing.T) {
+	for n, want := range map[int]string{
+		36:  "unknown func bpf_probe_write_user#36: no program writes",
+		58:  "unknown func bpf_override_return#58: no program ends",
+		158: "unknown func bpf_get_current_task_btf#158: no program reads through kernel pointers",
+	} {
+		p, _, err := Assemble("absent", fmt.Sprintf("call %d\nr0 = 0\nexit", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if prog, err := Load(p, nil); !errors.Is(err, syscall.EINVAL) || prog != nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d: %v, want EINVAL, %s", n, err, want)
+		}
 	}
 }
 
