@@ -103,6 +103,12 @@ func fieldHint(name string, names []string) string {
 	return "there is " + strings.Join(names, ", ")
 }
 
+// inside says why nothing is known of arguments where a function has begun already.
+var inside = map[string]string{
+	"inline": "each copy has them elsewhere: kprobe has those of the calls that are not inlined",
+	"line":   "they are known where the function is entered: kprobe has them",
+}
+
 // argument checks args.NAME and ret.N.
 func (c *checker) argument(e *Expr) Type {
 	of, what := e.Args[0].Name, map[string]string{"args": "argument", "ret": "result"}[e.Args[0].Name]
@@ -119,7 +125,7 @@ func (c *checker) argument(e *Expr) Type {
 		names = append(names, f.Name)
 	}
 	if len(names) == 0 {
-		c.fail(e.Span, "nothing is known of the %ss of %s", what, c.point.Text)
+		c.Source.failHint(e.Span, inside[c.point.Provider], "nothing is known of the %ss of %s", what, c.point.Text)
 	}
 	c.Source.failHint(e.Span, fieldHint(e.Name, names), "%s has no %s %s", c.point.Text, what, e.Name)
 	return Type{}
