@@ -61,7 +61,7 @@ func blocksOf(page, text string) (all []block) {
 
 var (
 	outputKind = regexp.MustCompile(`^output (Test\w+)$`)
-	command    = regexp.MustCompile(`^(go|make|mkdir|dd|diff|gopls) `)
+	command    = regexp.MustCompile(`^(go|make|mkdir|dd|diff|find|gopls) `)
 )
 
 // wrong says what is wrong with a block, "" if nothing is. tests are the names of the tests of
