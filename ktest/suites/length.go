@@ -23,9 +23,9 @@ func (t *T) NeedsLong() {
 }
 
 // OneMachine ends a case that tests the same on every machine with two CPUs or more, if this one
-// is told to leave such cases to another (debug.ktest-brief). It is for cases that take seconds
-// and try all places, instructions or random inputs one after the other. What two CPUs can do to each
-// other at random is tested everywhere.
+// is told to leave such cases to another (debug.ktest-brief). It is for cases that
+// try all places, instructions or random inputs one after the other, and for most of many that differ
+// in one thing only. What two CPUs can do to each other at random is tested everywhere.
 func (t *T) OneMachine() {
 	if brief.Get() {
 		t.Skipf("one machine is enough, and this one is brief: %s", brief.Name())

@@ -131,6 +131,7 @@ func userMemory(t *suites.T) {
 
 // eachKindInProcesses: some of these places call their handlers in goroutines, at times or always.
 func eachKindInProcesses(t *suites.T) {
+	t.OneMachine()
 	t.NeedPrograms()
 	for _, places := range [][]string{{"sys:write"}, {"ret:sys:write"}, {"/bin/sh:syscall.write"}, {"ret:/bin/sh:syscall.write"}, {"sys:write", "/bin/sh:syscall.write", pkg + "square"}} {
 		p := load(t, count)

@@ -16,14 +16,18 @@ import (
 )
 
 func init() {
-	for _, m := range forbidden {
+	for i, m := range forbidden {
 		suites.Add("handlers/"+m.name, func(t *suites.T) {
+			someOnOthers(t, i)
 			everywhere(t, m)
 			goesOn(t)
 		})
 	}
-	for _, c := range refused {
-		suites.Add("handlers/"+c.name, func(t *suites.T) { isRefused(t, c.name, c.says, c.f) })
+	for i, c := range refused {
+		suites.Add("handlers/"+c.name, func(t *suites.T) {
+			someOnOthers(t, i)
+			isRefused(t, c.name, c.says, c.f)
+		})
 	}
 }
 

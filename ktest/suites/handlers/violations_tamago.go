@@ -62,8 +62,11 @@ func forever(n uint64) uint64 {
 }
 
 func init() {
-	for _, m := range violations {
-		suites.Add("handlers/"+m.name, func(t *suites.T) { everywhere(t, m) })
+	for i, m := range violations {
+		suites.Add("handlers/"+m.name, func(t *suites.T) {
+			someOnOthers(t, i)
+			everywhere(t, m)
+		})
 	}
 	suites.Add("handlers/never_returns", neverReturns)
 	suites.Add("handlers/runs_too_long_but_ends", overstays)

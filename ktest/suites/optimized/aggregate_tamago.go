@@ -85,6 +85,7 @@ func goesAndComes(t *suites.T, k *kprobes.Kprobe, change, undo func()) {
 }
 
 func postTakesOut(t *suites.T) {
+	t.OneMachine()
 	var posts, pres uint64
 	var other *kprobes.Kprobe
 	goesAndComes(t, at(entry(targets.Small), pre), func() {
@@ -97,6 +98,7 @@ func postTakesOut(t *suites.T) {
 }
 
 func jprobeTakesOut(t *suites.T) {
+	t.OneMachine()
 	var calls, sum uint64
 	j := kprobes.NewJprobe(targets.Small, func(a uint64) uint64 {
 		calls++
@@ -115,6 +117,7 @@ func jprobeTakesOut(t *suites.T) {
 // staleCandidates changes something after the optimizer has looked at a place and before it writes
 // the jump. Then it must not write it; with a jprobe it used to, if the probe already had a detour.
 func staleCandidates(t *suites.T) {
+	t.OneMachine()
 	j := kprobes.NewJprobe(targets.Small, func(uint64) uint64 { kprobes.JprobeReturn(); return 0 })
 	withPost := &kprobes.Kprobe{Addr: entry(targets.Small), PostHandler: post}
 	neighbour := at(entry(targets.Small)+boundaries(t, t.Containing(entry(targets.Small)))[1], pre)
@@ -153,6 +156,7 @@ func staleCandidates(t *suites.T) {
 // neighbourTakesOut sets the second probe on each instruction that the detour covers, and on the
 // first one behind: that one leaves the jump alone.
 func neighbourTakesOut(t *suites.T) {
+	t.OneMachine()
 	offs := boundaries(t, t.Containing(entry(targets.Small)))
 	for _, off := range offs[1:3] { // the comparison, JLS | the frame is made
 		covered := off == offs[1]
@@ -182,6 +186,7 @@ func neighbourTakesOut(t *suites.T) {
 }
 
 func disabled(t *suites.T) {
+	t.OneMachine()
 	k := at(entry(targets.Leaf), pre)
 	k.Flags = kprobes.FlagDisabled
 	register(t, k)
@@ -204,6 +209,7 @@ func disabled(t *suites.T) {
 }
 
 func enabledFile(t *suites.T) {
+	t.OneMachine()
 	const file = "/sys/kernel/debug/kprobes/enabled"
 	k, off := at(entry(targets.Leaf), pre), at(entry(targets.Nine), pre)
 	optimized(t, k)

@@ -156,6 +156,7 @@ func everyFunction(t *suites.T) {
 
 // severalAtOnce puts as many jumps into one function as there is room for.
 func severalAtOnce(t *suites.T) {
+	t.OneMachine()
 	most := 0
 	for _, f := range targets.Funcs() {
 		k := &kprobes.Kprobe{SymbolName: targetsPkg + f.Name}

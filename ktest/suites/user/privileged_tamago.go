@@ -155,6 +155,7 @@ var umip = []struct {
 }
 
 func privileged(t *suites.T) {
+	t.OneMachine()
 	cpus, memory := machineState()
 	for _, x := range forbidden {
 		c, e := once(t, append(slices.Clone(x.code), 0x0f, 0x05), nil)
@@ -235,6 +236,7 @@ func softwareInterrupts(t *suites.T) {
 
 // ports: none of them, whatever the width.
 func ports(t *suites.T) {
+	t.OneMachine()
 	code := []byte{0xec, 0x0f, 0x05} // INB; SYSCALL
 	p := load(t, code)
 	defer p.Close()
