@@ -11,6 +11,6 @@ import (
 func TestUserProbes(t *testing.T) {
 	runsBeside(t)
 	p := buildPrograms(t)
-	r := bootScript(t, testImage, machine.Config{SMP: 2, Initrd: p.archive, Script: "ktest uprobes/"})
+	r := bootScript(t, testImage, machine.Config{SMP: 2, Initrd: p.archive, Script: fewer() + "ktest uprobes/"})
 	judge(t, report.Parse(string(r.Stdout)), r)
 }

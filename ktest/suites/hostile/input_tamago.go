@@ -23,7 +23,7 @@ import (
 func init() {
 	suites.Add("hostile/inputs", func(t *suites.T) {
 		t.OneMachine()
-		inputs(t, 8_000)
+		inputs(t, 4_000)
 	})
 	suites.Add("hostile/million_inputs", func(t *suites.T) {
 		t.NeedsLong()
@@ -82,7 +82,7 @@ func inputs(t *suites.T, n int) {
 		t.Logf("count: hostile/%s-refused %d", w.name, w.refused.Load())
 		t.Logf("count: hostile/%s-accepted %d", w.name, w.accepted.Load())
 		t.Logf("%s: %d us each", w.name, w.took.Load()/1000/max(1, w.refused.Load()+w.accepted.Load()))
-		if n >= 8_000 && w.refused.Load() == 0 {
+		if n >= 4_000 && w.refused.Load() == 0 {
 			t.Errorf("%s: nothing was refused of %d", w.name, w.accepted.Load())
 		}
 	}

@@ -86,7 +86,7 @@ func byItself(t *suites.T) {
 // waitsForOthers optimizes from two goroutines while the thread does, too. The second of them used
 // to return at once, before the first had put the jump in.
 func waitsForOthers(t *suites.T) {
-	const rounds = 60
+	rounds := suites.Rounds(60, 60)
 	early := 0
 	for range rounds {
 		k := at(entry(targets.Leaf), pre)

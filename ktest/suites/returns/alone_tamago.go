@@ -28,7 +28,7 @@ var readers = []string{"runtime.gopanic", "runtime.Goexit", "runtime.panicBounds
 	"runtime.gorecover", "runtime.sigpanic", "runtime.nanotime1", "time.now"}
 
 // every: of the other functions the short variant tries one in so many.
-const every = 64
+const every = 192
 
 // alone sets a return probe on one function of the runtime at a time and runs life: the
 // result must be the same as without.

@@ -206,8 +206,8 @@ func grow(depth int) *tree {
 
 func stopLatency(t *suites.T) {
 	idle := func() time.Duration { time.Sleep(2 * time.Millisecond); return stopIt(t) }
-	logTimes(t, "stop machine, others idle", times(101, idle))
+	logTimes(t, "stop machine, others idle", times(suites.Rounds(101, 101), idle))
 	l := newLoad(t, cpu.Num()-1)
-	logTimes(t, "stop machine, others busy", times(101, func() time.Duration { return stopIt(t) }))
+	logTimes(t, "stop machine, others busy", times(suites.Rounds(101, 101), func() time.Duration { return stopIt(t) }))
 	l.stop.Store(true)
 }

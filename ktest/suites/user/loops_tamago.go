@@ -139,7 +139,7 @@ func loopsAreAsked(t *suites.T) {
 	inside := func() bool {
 		return !slices.ContainsFunc(l.threads, func(c *ring3.Context) bool { return !running(c) })
 	}
-	const n = 25
+	n := suites.Rounds(25, 25)
 	var interrupts, world time.Duration
 	t.Until("stopping the world to take no longer than interrupts to all CPUs, which a busy host only delays", func() bool {
 		var times [2][]time.Duration
@@ -251,7 +251,7 @@ func running(c *ring3.Context) bool {
 // shootdown changes a page under loops that read it. After Changed none may read
 // the old one.
 func shootdown(t *suites.T) {
-	const other, checks = dataAt + 1<<30, 300
+	const other = dataAt + 1<<30
 	_, _, _, reads, _, _ := pieces()
 	p := load(t, piece(t, reads))
 	defer p.Close()
@@ -261,7 +261,7 @@ func shootdown(t *suites.T) {
 	}
 	t.Must(p.Put(other, pages[0], amd64.PTE_NX))
 	n := max(cpu.Num()-1, 1) // so that they run all the time
-	rounds := checks / n
+	rounds := suites.Rounds(300, 300) / n
 	l := loops(t, p, n, func(i int, c *ring3.Context) { c.Regs.SI, c.Regs.DI = other, uint64(dataAt+64*i) })
 	defer l.end()
 	for round := 1; round <= rounds; round++ {
