@@ -120,7 +120,7 @@ static void signals(void)
 	struct sigaction a = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 	sigaction(SIGALRM, &a, NULL);
 	ualarm(1000, 1000);
-	for (long i = 0; taken < 50; i++)
+	for (long i = 0; taken < 20; i++)
 		leaf(i, 1);
 	ualarm(0, 0);
 	if (strange) {
