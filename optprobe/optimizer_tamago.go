@@ -66,6 +66,7 @@ type verdict struct {
 var (
 	scan     Scan
 	verdicts = map[uintptr]verdict{} // by address; code does not change
+	full     bool                    // there was no detour left when one was last wanted
 )
 
 // guarded by mu:
@@ -228,8 +229,10 @@ func check(fn Function, addr uintptr) (v verdict) {
 // planning held.
 func plant(fn Function, c *kprobes.Candidate, size int) bool {
 	head, ok := kprobes.Detours().Take(c.Addr)
-	if !ok {
+	if !ok && !full {
 		printk.Warn("optprobe: all %d detours are in use", kprobes.Detours().Used())
+	}
+	if full = !ok; full {
 		return false
 	}
 	p, why := layout(fn, c.Addr, head, size, c.Check, c.Begins)

@@ -16,6 +16,7 @@ import (
 func init() {
 	suites.Add("grace/slot_is_not_reused_while_a_cpu_is_in_it", slotReuse)
 	suites.Add("grace/detour_is_not_reused_while_a_cpu_is_in_it", detourReuse)
+	suites.Add("grace/log_says_once_that_no_detour_is_left", noDetour)
 }
 
 // second is the offset of the second instruction of plain.
@@ -91,4 +92,24 @@ func detourReuse(t *suites.T) {
 	}
 	clean(t, twin, 0)
 	clean(t, k, 1)
+}
+
+// noDetour wants several detours, again and again, when none is left: there may be thousands of probes.
+func noDetour(t *suites.T) {
+	_, _, addr, twinAddr := places()
+	k := &kprobes.Kprobe{Addr: addr, PreHandler: nothing}
+	twin := &kprobes.Kprobe{Addr: twinAddr, PreHandler: nothing}
+	refill, since := drain(kprobes.Detours()), suites.Mark()
+	t.Must(kprobes.RegisterKprobe(k))
+	t.Must(kprobes.RegisterKprobe(twin))
+	for range 3 {
+		t.Must(optprobe.Optimize())
+	}
+	suites.Equal(t, "messages", suites.Logged(since, "detours are in use"), 1)
+	refill()
+	t.Must(optprobe.Optimize())
+	suites.Equal(t, "optimized", kprobes.Optimized(addr) && kprobes.Optimized(twinAddr), true)
+	kprobes.UnregisterKprobe(k)
+	clean(t, twin, 0)
+	clean(t, k, 0)
 }
