@@ -11,7 +11,6 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
-	"sonde/kernel/irq"
 	"sonde/kernel/notifier"
 	"sonde/kernel/smp"
 	"sonde/ktest/suites"
@@ -66,11 +65,11 @@ func (w *stress) timers() {
 		return n
 	}
 	before := count()
-	smp.CallAll(func() { irq.TickEvery(int64(timerPeriod)) })
+	stop := smp.TickEvery(int64(timerPeriod))
 	for w.until(func() bool { return count()-before >= enoughTimers }) {
 		time.Sleep(10 * time.Millisecond)
 	}
-	smp.CallAll(func() { irq.TickEvery(0) })
+	stop()
 	n := count() - before
 	w.t.Logf("count: storms/timer-interrupts %d", n)
 	if n < enoughTimers {
