@@ -13,7 +13,6 @@ type logger struct {
 	level    int
 	text     []byte
 	insn     string // of the instruction that is walked
-	head     bool   // a line with the state has to come first
 	lastLine *bpf.Line
 }
 

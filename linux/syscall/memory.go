@@ -148,6 +148,3 @@ func remapFilePages(t *proc.Thread, a *Args) (uint64, error) {
 	}
 	return done(t.Memory().Repage(a[0], a[1], a[3]))
 }
-
-// nothing implements calls that have no effect here and may succeed.
-func nothing(*proc.Thread, *Args) (uint64, error) { return 0, nil }
