@@ -11,7 +11,7 @@ import (
 
 var benchCommand = &Command{
 	Name:  "bench",
-	Usage: "[-n runs] [NAME|reg|ureg|load|scale]...",
+	Usage: "[-n runs] [NAME|reg|ureg|load|engine|events|scale]...",
 	Help:  "measure what probes cost; prints TSV: name, nanoseconds, least..greatest of nine runs or -n",
 	Run: func(c *Context, args []string) error {
 		opts, args, err := Options(args, "n:")

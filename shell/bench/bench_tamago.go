@@ -93,7 +93,7 @@ type row struct {
 	plant  func() (remove func(), err error) // nil: nothing
 	hits   int                               // of one call
 	jump   bool                              // the probes are optimized
-	named  bool                              // it is measured only if it is named
+	event  bool                              // a program runs at the hit: it is of the group events
 }
 
 var rows = []row{
@@ -194,9 +194,9 @@ var ErrName = errors.New("there is no such row")
 
 // Run measures the rows that args name, all of them if there are no args, and prints them to out.
 // args may also name the groups "reg" and "ureg" (registration), "scale" (a second CPU), "load" (many
-// probes) and "engine" (loading and attaching programs). load, and the rows that have a depth, take
-// longest and are measured only if named, as are those of programs, whose instructions are what is of
-// interest.
+// probes), "engine" (loading and attaching programs) and "events" (programs at probes of the kernel, and
+// engine). load, and the rows that have a depth, take longest and are measured only if named, as are events,
+// whose instructions are what is of interest.
 // Each row is measured n times.
 //
 // Errors: ErrName, before anything is measured; those of registering; ENOSYS if a row is named that
@@ -211,7 +211,7 @@ func Run(out io.Writer, n int, args []string) error {
 	wanted := func(name string) bool { return len(args) == 0 || slices.Contains(args, name) }
 	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
 	for _, r := range rows {
-		if !wanted(r.name) || r.named && len(args) == 0 {
+		if !wanted(r.name) && !(r.event && slices.Contains(args, "events")) || r.event && len(args) == 0 {
 			continue
 		}
 		if err := r.run(out); err != nil {
@@ -236,7 +236,7 @@ func Run(out io.Writer, n int, args []string) error {
 			return err
 		}
 	}
-	if slices.Contains(args, "engine") {
+	if slices.Contains(args, "engine") || slices.Contains(args, "events") {
 		if err := engine(out); err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ var inPrograms interface {
 
 // known reports whether name is the name of a row or of a group.
 func known(name string) bool {
-	return slices.Contains([]string{"reg", "load", "engine", "scale"}, name) ||
+	return slices.Contains([]string{"reg", "load", "engine", "events", "scale"}, name) ||
 		slices.ContainsFunc(rows, func(r row) bool { return r.name == name }) ||
 		slices.ContainsFunc(deepRows, func(r deepRow) bool { return r.name == name }) ||
 		inPrograms != nil && inPrograms.known(name)

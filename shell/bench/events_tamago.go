@@ -12,14 +12,14 @@ import (
 //
 // bpf_b, bpf_r and bpf_ro are bpf_count's program where rows b, r and ro have theirs.
 func init() {
-	rows = append(rows, row{name: "link", target: callMov, plant: plantLink, jump: true, named: true})
+	rows = append(rows, row{name: "link", target: callMov, plant: plantLink, jump: true, event: true})
 	for _, p := range []struct{ name, text string }{{"bpf_empty", "r0 = 0\nexit"}, {"bpf_count", counting}, {"bpf_keyed", keyed}, {"bpf_log2", histogram}, {"bpf_record", recording}} {
-		rows = append(rows, row{name: p.name, target: callMov, plant: plantProgram(p.name, p.text, probed), jump: true, named: true})
+		rows = append(rows, row{name: p.name, target: callMov, plant: plantProgram(p.name, p.text, probed), jump: true, event: true})
 	}
-	rows = append(rows, row{name: "bpf_b", target: callMov, plant: plantProgram("bpf_b", counting, probed), named: true})
+	rows = append(rows, row{name: "bpf_b", target: callMov, plant: plantProgram("bpf_b", counting, probed), event: true})
 	for _, jump := range []bool{false, true} {
 		name := map[bool]string{false: "bpf_r", true: "bpf_ro"}[jump]
-		rows = append(rows, row{name: name, target: callGo, plant: plantProgram(name, counting, "ret:sonde/shell/bench.targetGo"), jump: jump, named: true})
+		rows = append(rows, row{name: name, target: callGo, plant: plantProgram(name, counting, "ret:sonde/shell/bench.targetGo"), jump: jump, event: true})
 	}
 }
 
