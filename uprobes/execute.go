@@ -82,7 +82,7 @@ func (th *thread) debug() bool {
 	if !th.away.stepped.After(r, th.away.slot, th.saved) {
 		return true // it repeats itself
 	}
-	th.away = nil
+	th.away, th.waited = nil, false
 	th.executed()
 	return !th.dueDB
 }
@@ -130,6 +130,7 @@ func away(t *proc.Thread) bool {
 		th.restoreIP()
 		return false
 	}
+	th.waited = true
 	return true
 }
 

@@ -160,7 +160,7 @@ func (th *thread) moves(r *amd64.Regs) (done bool) {
 // stepEnds is debug for a step that is the kernel's alone.
 func (th *thread) stepEnds(r *amd64.Regs) (done bool) {
 	pt := th.away
-	if pt == nil || th.dueDB || th.after != nil {
+	if pt == nil || th.dueDB || th.waited || th.after != nil {
 		return false
 	}
 	if pt.stepped.After(r, pt.slot, th.saved) {

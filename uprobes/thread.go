@@ -22,9 +22,10 @@ type thread struct {
 	in       *member // the member whose handler it is in
 	counts   bool    // the end of that handler is counted
 
-	away  *point // it single-steps the copy of this point's instruction
-	saved place.Saved
-	dueDB bool // the program has set TF itself and gets a #DB after the instruction
+	away   *point // it single-steps the copy of this point's instruction
+	saved  place.Saved
+	dueDB  bool // the program has set TF itself and gets a #DB after the instruction
+	waited bool // its goroutine waits for the end of the step, to deliver a signal
 
 	calls callList // its calls that return probes wait for
 	held  *goCalls // whose calls it notes or ends at present
