@@ -3,6 +3,7 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"syscall"
@@ -70,7 +71,7 @@ func btPoint(c *Context, from btSource, point string, arguments bool) error {
 		return nil // begin, end, or what has none
 	}
 	for _, a := range t.Arguments() {
-		if _, err := fmt.Fprintf(c.Out, "    %s %s\n", a.Type, a.Name); err != nil {
+		if _, err := fmt.Fprintf(c.Out, "    %s %s\n", cmp.Or(a.Text, a.Type.String()), a.Name); err != nil {
 			return err
 		}
 	}

@@ -54,7 +54,7 @@ func runBt(c *Context, args []string) error {
 	}
 	from := btSource{&sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function, PID: f.PID}}
 	if c.Machine.Programs != nil {
-		from.Params, from.Calls, from.Functions, from.Symbol = callParameters, callNames, programFunctions, programSymbol
+		from.Params, from.Calls, from.Functions, from.Symbol, from.Debug = callParameters, callNames, programFunctions, programSymbol, programDebug
 	}
 	if f.List {
 		return btList(c, from, f)

@@ -137,6 +137,15 @@ func programSymbol(path, name string) (addr, size uint64, err error) {
 	return addr, size, err
 }
 
+// programDebug reads what the compiler says of a program's file.
+func programDebug(path string) (sections map[string][]byte, err error) {
+	err = program.Read(path, func(f *program.File) error {
+		sections, err = f.Debug()
+		return err
+	})
+	return sections, err
+}
+
 // callName names a system call by its number.
 func callName(n uint64) string {
 	if c, ok := calls.Lookup(n); ok {

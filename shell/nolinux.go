@@ -12,7 +12,9 @@ func callParameters(string) ([]string, bool) { return nil, false }
 
 func programFunctions(string) []string { return nil }
 
-func programSymbol(string, string) (addr, size uint64, err error) { return 0, 0, nil }
+func programSymbol(string, string) (addr, size uint64, err error) { return 0, 0, errNoPrograms }
+
+func programDebug(string) (map[string][]byte, error) { return nil, errNoPrograms }
 
 func callNames(func(name string) bool) {}
 

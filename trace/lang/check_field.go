@@ -124,7 +124,10 @@ func (c *checker) argument(e *Expr) Type {
 		}
 		names = append(names, f.Name)
 	}
-	if len(names) == 0 {
+	switch {
+	case c.target.unknown != nil:
+		c.fail(e.Span, "nothing is known of the %ss of %s: %v", what, c.point.Text, c.target.unknown)
+	case len(names) == 0:
 		c.Source.failHint(e.Span, inside[c.point.Provider], "nothing is known of the %ss of %s", what, c.point.Text)
 	}
 	c.Source.failHint(e.Span, fieldHint(e.Name, names), "%s has no %s %s", c.point.Text, what, e.Name)

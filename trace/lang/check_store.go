@@ -24,6 +24,9 @@ func (c *checker) let(s *Stmt) {
 // typeOf is the type that a name stands for, or that of an expression.
 func (c *checker) typeOf(n *TypeName) Type {
 	if n.Of == nil {
+		if t, ok := c.typeOfProgram(n); ok {
+			return n.wrap(c.Script, t)
+		}
 		return c.Script.typeOf(n)
 	}
 	of := n.Of
@@ -34,6 +37,16 @@ func (c *checker) typeOf(n *TypeName) Type {
 		return n.wrap(c.Script, c.typeOf(of.To))
 	}
 	return n.wrap(c.Script, c.expr(of))
+}
+
+// typeOfProgram is a type of the program that is probed, unless the script declares one of that name.
+func (c *checker) typeOfProgram(n *TypeName) (t Type, ok bool) {
+	if _, basic := basicTypes[n.Name]; c.target == nil || c.target.CType == nil || basic && !n.Struct || c.structOf(n.Name) != nil || c.enumOf(n.Name) != nil {
+		return t, false
+	}
+	t, ok = c.target.CType(n.Name)
+	t.User = true
+	return t, ok
 }
 
 // forLoop checks a loop over a range or over a map.

@@ -141,6 +141,12 @@ func (g *generator) wordOf(e *Expr, i int) {
 
 // register loads an argument.
 func (g *generator) register(f ArgField) {
+	if f.Stack {
+		g.emit("r0 = *(u64 *)(r6 + %d)", offsetSP)
+		g.emit("r0 += %d", f.Offset)
+		g.read(f.Type, true)
+		return
+	}
 	g.emit("r0 = *(u64 *)(r6 + %d)", f.Offset)
 	g.truncate(f.Type)
 }

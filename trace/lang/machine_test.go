@@ -19,7 +19,7 @@ func (anywhere) Target(p *Point) (*Target, error) {
 	case "kretprobe", "uretprobe":
 		t.Args, t.Result = nil, &ArgField{Name: "retval", Type: int64Type, Offset: 80}
 	case "tracepoint":
-		t.Fields = []ArgField{{"fd", integer(4, true), 112, nil}, {"filename", Type{Kind: Pointer, Bytes: 8, User: true, Elem: &Type{Kind: Int, Bytes: 1}}, 104, nil}}
+		t.Fields = []ArgField{{Name: "fd", Type: integer(4, true), Offset: 112}, {Name: "filename", Type: Type{Kind: Pointer, Bytes: 8, User: true, Elem: &Type{Kind: Int, Bytes: 1}}, Offset: 104}}
 	case "watchpoint":
 		t.Watch = true
 	case "uprobe":
@@ -28,9 +28,10 @@ func (anywhere) Target(p *Point) (*Target, error) {
 	if p.Provider == "fentry" {
 		goText := Type{Kind: String, Go: true}
 		file := &Struct{Name: "File", Fields: []StructField{{Name: "n", Type: integer(4, true)}, {Name: "name", Offset: 8, Type: goText}, {Name: "list", Offset: 24, Type: Type{Kind: SliceOf, Elem: &Type{Kind: Int, Bytes: 2}}}}}
-		t.Fill = func() {
-			t.Fields = []ArgField{{"f", Type{Kind: Pointer, Bytes: 8, To: file}, 80, nil}, {"p", Type{Kind: SliceOf, Elem: &Type{Kind: Int, Bytes: 1}}, 40, []int{88, 112}},
-				{"s", goText, 104, []int{72}}, {"v", Type{Kind: StructOf, To: file}, 64, nil}}
+		t.Fill = func() error {
+			t.Fields = []ArgField{{Name: "f", Type: Type{Kind: Pointer, Bytes: 8, To: file}, Offset: 80}, {Name: "p", Type: Type{Kind: SliceOf, Elem: &Type{Kind: Int, Bytes: 1}}, Offset: 40, More: []int{88, 112}},
+				{Name: "s", Type: goText, Offset: 104, More: []int{72}}, {Name: "v", Type: Type{Kind: StructOf, To: file}, Offset: 64}}
+			return nil
 		}
 	}
 	if p.Provider == "kprobe" && p.Options[0] == "vfs.Reed" {

@@ -86,7 +86,8 @@ type StructField struct {
 	Shift  int
 }
 
-func (s *Struct) fields() []StructField {
+// All returns the fields.
+func (s *Struct) All() []StructField {
 	if fill := s.Fill; fill != nil {
 		s.Fill = nil
 		fill()
@@ -94,9 +95,15 @@ func (s *Struct) fields() []StructField {
 	return s.Fields
 }
 
+// Field returns a field, also of structures without a name inside; nil if there is none of that name.
+func (s *Struct) Field(name string) *StructField {
+	f, _ := s.find(name)
+	return f
+}
+
 // find returns a field, also of structures without a name inside, and the names of all.
 func (s *Struct) find(name string) (found *StructField, names []string) {
-	for _, f := range s.fields() {
+	for _, f := range s.All() {
 		if f.Name == "" && f.Type.To != nil {
 			in, more := f.Type.To.find(name)
 			if names = append(names, more...); in != nil {

@@ -9,27 +9,32 @@ import (
 
 // Target is what programs find at an attach point.
 type Target struct {
-	Args    []int                 // where in Linux's struct pt_regs arg0, arg1 and so on are
-	Fields  []ArgField            // args.NAME
-	Results []ArgField            // ret.0, ret.1 and so on
-	Fill    func()                // if not nil, it is called once, before Fields or Results is read
-	Result  *ArgField             // retval; nil: there is none here
-	User    bool                  // code of programs is hit, and addresses are theirs
-	Pattern bool                  // the point stands for more than one place
-	Watch   bool                  // there are watch.old and watch.new
-	Name    func(n uint64) string // of a pattern of what has no address: what was hit, by a word
-	NameAt  int                   // where that is, as Offset of fields
-	Func    string                // of a function of a program: its name
-	Every   uint64                // of so many hits, one is meant; 0 and 1: each
-	Record  bool                  // the context is a tracepoint's record: Offset of fields is in it
+	Args    []int                          // where in Linux's struct pt_regs arg0, arg1 and so on are
+	Fields  []ArgField                     // args.NAME
+	Results []ArgField                     // ret.0, ret.1 and so on
+	Fill    func() error                   // if not nil, it is called once, before Fields or Results is read; why nothing is known of them
+	CType   func(name string) (Type, bool) // if not nil: the struct, union, enum or typedef of a program
+	Result  *ArgField                      // retval; nil: there is none here
+	User    bool                           // code of programs is hit, and addresses are theirs
+	Pattern bool                           // the point stands for more than one place
+	Watch   bool                           // there are watch.old and watch.new
+	Name    func(n uint64) string          // of a pattern of what has no address: what was hit, by a word
+	NameAt  int                            // where that is, as Offset of fields
+	Func    string                         // of a function of a program: its name
+	Every   uint64                         // of so many hits, one is meant; 0 and 1: each
+	Record  bool                           // the context is a tracepoint's record: Offset of fields is in it
+
+	unknown error // what Fill said
 }
 
 // ArgField is an argument with a name, or the result.
 type ArgField struct {
 	Name   string
 	Type   Type
-	Offset int   // in struct pt_regs
-	More   []int // of further words
+	Offset int    // in struct pt_regs
+	More   []int  // of further words
+	Stack  bool   // it is on the stack: Offset is from where the stack pointer is
+	Text   string // the type as C spells it; "": it is Type's
 }
 
 // Arguments are what args and ret have, and retval last, if there is one.
@@ -49,7 +54,7 @@ func (t *Target) Arguments() []ArgField {
 func (t *Target) named(of string) []ArgField {
 	if fill := t.Fill; fill != nil {
 		t.Fill = nil
-		fill()
+		t.unknown = fill()
 	}
 	if of == "ret" {
 		return t.Results

@@ -3,6 +3,7 @@
 //
 //	kprobe:F kretprobe:F fentry:F fexit:F   F, ret:F; a function of the kernel or a pattern
 //	uprobe:FILE:F uretprobe:FILE:F          FILE:F, ret:FILE:F; FILE may be a library, such as libc
+//	uprobe:FILE@SOURCE:LINE                 FILE:F+OFFSET, where the code of that line begins
 //	tracepoint:syscalls:sys_enter_X         sys:X; sys_exit_X is ret:sys:X
 //	tracepoint:raw_syscalls:sys_enter       sys:*
 //	tracepoint:sched:X                      event:sched:X, and of signal, irq, kmem and go
@@ -44,7 +45,11 @@ type Source struct {
 	// Symbol finds a function or a variable of a program's file: its address there, and its size, 0 if that is
 	// not known. It is nil if Functions is.
 	Symbol func(file, name string) (addr, size uint64, err error)
-	PID    int // probes in programs are in this process alone; 0: in all
+	// Debug returns the sections of a program's file that compilers describe it in; it is nil if Functions is.
+	Debug func(file string) (map[string][]byte, error)
+	PID   int // probes in programs are in this process alone; 0: in all
+
+	known map[string]debugged // by the path of the program's file
 }
 
 // Places returns where a point is, as attach.ParseSite reads it. The point has a Target.
@@ -64,7 +69,8 @@ func (s *Source) Places(p *lang.Point) ([]string, error) {
 		name, err := s.function(o[0])
 		return []string{"ret:" + name}, err
 	case "uprobe":
-		return one("%s%s:%s", process, file(o[0]), o[1])
+		where, err := s.userPlace(p)
+		return []string{process + where}, err
 	case "uretprobe":
 		return one("%sret:%s:%s", process, file(o[0]), o[1])
 	case "line":

@@ -68,6 +68,8 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 		}
 		if isGo(site.Symbol) {
 			t.Args = goArgs
+		} else {
+			s.describeProgram(t, p, site)
 		}
 	case attach.Watch:
 		t.Watch = true

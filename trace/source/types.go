@@ -22,14 +22,14 @@ func (s *Source) describe(t *lang.Target, site attach.Site) {
 	if s.Types == nil || t.Pattern || site.Kind != attach.Kernel || site.Symbol == "" || site.Offset != 0 {
 		return
 	}
-	t.Fill = func() {
+	t.Fill = func() error {
 		sym, err := s.Symbols.Resolve(site.Symbol)
 		if err != nil {
-			return
+			return err
 		}
 		table, call, err := s.Types(sym.Addr)
 		if err != nil {
-			return
+			return err
 		}
 		g := goTypes{table, map[gotypes.ID]*lang.Struct{}}
 		if !site.Return {
@@ -37,6 +37,7 @@ func (s *Source) describe(t *lang.Target, site attach.Site) {
 		} else {
 			t.Results = g.fields(call.Results, func(i int, _ string) string { return strconv.Itoa(i) })
 		}
+		return nil
 	}
 }
 

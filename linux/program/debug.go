@@ -1,0 +1,33 @@
+package program
+
+import (
+	"strings"
+	"syscall"
+
+	"sonde/kernel/refusal"
+)
+
+// maxDebug is how many bytes Debug reads at most.
+const maxDebug = 32 << 20
+
+// Debug returns the sections in which compilers describe a program: those whose names begin with ".debug_".
+//
+// Errors: EFBIG they are larger than 32 MiB; EOPNOTSUPP they are compressed.
+func (f *File) Debug() (map[string][]byte, error) {
+	all, total := map[string][]byte{}, uint64(0)
+	for i := range f.elf.sections {
+		s := &f.elf.sections[i]
+		if !strings.HasPrefix(s.name, ".debug_") || s.kind == secNoBits {
+			continue
+		}
+		if s.flags&secCompressed != 0 {
+			return nil, refusal.New(syscall.EOPNOTSUPP, "its section %s is compressed: objcopy --decompress-debug-sections unpacks it", s.name)
+		}
+		if s.size > maxDebug || total+s.size > maxDebug {
+			return nil, refusal.New(syscall.EFBIG, "what its compiler says of it has more than %d MiB", maxDebug>>20)
+		}
+		total += s.size
+		all[s.name] = f.elf.data(s)
+	}
+	return all, nil
+}

@@ -1,0 +1,99 @@
+package source
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sonde/kernel/attach"
+	"sonde/trace/ctypes"
+	"sonde/trace/lang"
+)
+
+// debugged is what is known of a program's file, or why nothing is.
+type debugged struct {
+	file *ctypes.File
+	err  error
+}
+
+// debug reads what the compiler says of a program's file, once.
+func (s *Source) debug(path string) (*ctypes.File, error) {
+	if d, ok := s.known[path]; ok {
+		return d.file, d.err
+	}
+	var d debugged
+	if sections, err := s.Debug(path); err != nil {
+		d.err = err
+	} else if d.file, d.err = ctypes.Open(sections); d.err != nil {
+		d.err = fmt.Errorf("%s: %w", path, d.err)
+	}
+	if s.known == nil {
+		s.known = map[string]debugged{}
+	}
+	s.known[path] = d
+	return d.file, d.err
+}
+
+// describeProgram has a target know the arguments of a function of a program, and the program's types, when
+// a script asks for them.
+func (s *Source) describeProgram(t *lang.Target, p *lang.Point, site attach.Site) {
+	if s.Debug == nil || site.Pattern() {
+		return
+	}
+	file, _ := sourceFile(p)
+	path := programPath(file)
+	t.CType = func(name string) (lang.Type, bool) {
+		f, err := s.debug(path)
+		if err != nil {
+			return lang.Type{}, false
+		}
+		return f.Named(name)
+	}
+	if site.Return || site.Symbol == "" || site.Offset != 0 {
+		return
+	}
+	t.Fill = func() error {
+		f, err := s.debug(path)
+		if err != nil {
+			return err
+		}
+		t.Fields, err = f.Function(site.Symbol, cArgs)
+		return err
+	}
+}
+
+// sourceFile cuts a point that is a line of a program's source, FILE@SOURCE:LINE. source is "" if it is none.
+func sourceFile(p *lang.Point) (file, source string) {
+	at := strings.LastIndexByte(p.Options[0], '@')
+	if at < 0 {
+		return p.Options[0], ""
+	}
+	return p.Options[0][:at], p.Options[0][at+1:]
+}
+
+// userPlace is where a uprobe is.
+func (s *Source) userPlace(p *lang.Point) (string, error) {
+	path, source := sourceFile(p)
+	if source == "" {
+		return file(path) + ":" + p.Options[1], nil
+	}
+	line, err := strconv.ParseUint(p.Options[1], 10, 31)
+	switch {
+	case err != nil || line == 0:
+		return "", fmt.Errorf("%q is no line: give uprobe:FILE@SOURCE:LINE", p.Options[1])
+	case s.Debug == nil:
+		return "", fmt.Errorf("this kernel runs no programs")
+	}
+	f, err := s.debug(programPath(path))
+	if err != nil {
+		return "", err
+	}
+	function, off, err := f.Line(source, int(line))
+	if err != nil {
+		return "", err
+	}
+	if off != 0 {
+		function += fmt.Sprintf("+%#x", off)
+	}
+	return file(path) + ":" + function, nil
+}
