@@ -45,7 +45,7 @@ func TestBtOnTheHost(t *testing.T) {
 	}{
 		{"file", []string{"-bt", file, "-c", "echo 'not this'; cat /proc/uptime"}, 0, "\n@: 2\n\n", ""},
 		{"status and JSON", []string{"-format", "json", "-bt", `BEGIN { printf("it's\n"); exit(3); }`}, 3, `{"type": "printf", "data": "it's\n"}` + "\n", ""},
-		{"mistake", []string{"-bt", "kprobe:vfs.Reed { }", "-o", filepath.Join(dir, "none")}, 1, "", "stdin:1:1-16: ERROR: there is no function vfs.Reed in the kernel\n" +
+		{"mistake", []string{"-bt", "kprobe:vfs.Reed { }", "-o", filepath.Join(dir, "none")}, 1, "", "stdin:1:1-16: ERROR: No matches for kprobe vfs.Reed: there is no function vfs.Reed in the kernel\n" +
 			"kprobe:vfs.Reed { }\n~~~~~~~~~~~~~~~\nHINT: did you mean vfs.Read?\n"},
 		{"no such program", []string{"-bt", "kprobe:vfs.Read { @ = count(); }", "-c", "nosuch"}, 127, "", "nosuch: command not found (did you mean touch?)\n"},
 	} {

@@ -225,7 +225,7 @@ EXPECT ^@a: [1-9]\d*$
 
 NAME mistakes are shown in the script, and nothing is attached
 RUN bt -e 'kprobe:vfs.Reed { }'
-EXPECT ^stdin:1:1-16: ERROR: there is no function vfs\.Reed in the kernel$
+EXPECT ^stdin:1:1-16: ERROR: No matches for kprobe vfs\.Reed: there is no function vfs\.Reed in the kernel$
 EXPECT ^kprobe:vfs\.Reed \{ \}$
 EXPECT ^~{15}$
 EXPECT ^HINT: did you mean vfs\.Read\?$

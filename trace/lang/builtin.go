@@ -98,7 +98,9 @@ func (c *checker) builtin(e *Expr) Type {
 		t := c.target.Result.Type
 		t.User = t.User || c.target.User
 		return t
-	case "args", "ret", "watch":
+	case "args":
+		return c.allArguments(e)
+	case "ret", "watch":
 		c.fail(e.Span, "%s needs the name of a field: %s.NAME", name, name)
 	}
 	if n, ok := strings.CutPrefix(e.Name, "sarg"); ok {

@@ -52,6 +52,7 @@ func (c *checker) types() {
 		c.declare(d)
 	}
 	c.expand()
+	c.missing()
 	for pass := 0; ; pass++ {
 		c.changed = false
 		for _, probe := range c.Probes {
@@ -119,12 +120,47 @@ func (c *checker) resolve(p *Point) *Target {
 	t, err := c.opt.Resolver.Target(p)
 	if err != nil {
 		var h *Hinted
-		if errors.As(err, &h) {
+		if errors.As(err, &h) && h.Missing {
+			c.Source.failHint(p.Span, h.Hint, "%s: %s", p.noMatches(), h.Why)
+		} else if h != nil {
 			c.Source.failHint(p.Span, h.Hint, "%s", h.Why)
 		}
 		c.Source.fail(p.Span, "%v", err)
 	}
 	return t
+}
+
+// noMatches says that there is nothing of a point's name, as bpftrace does.
+func (p *Point) noMatches() string {
+	return "No matches for " + strings.Replace(p.Text, ":", " ", 1)
+}
+
+// missing leaves out points that are not there, and probes that have no others, unless that is a mistake.
+func (c *checker) missing() {
+	if c.settings.Missing == "error" {
+		return
+	}
+	skip := func(at Span, format string, args ...any) bool {
+		if c.settings.Missing == "warn" {
+			c.warn(at, format, args...)
+		}
+		return true
+	}
+	c.Probes = slices.DeleteFunc(c.Probes, func(probe *Probe) bool {
+		at := probe.Points[0].Span
+		probe.Points = slices.DeleteFunc(probe.Points, func(p *Point) bool {
+			var h *Hinted
+			if p.Provider == "begin" || p.Provider == "end" {
+				return false
+			}
+			_, err := c.opt.Resolver.Target(p)
+			return errors.As(err, &h) && h.Missing && skip(p.Span, "%s. Skipping.", p.noMatches())
+		})
+		return len(probe.Points) == 0 && skip(at, "Probe has no valid attach points. It is being removed which may cause issues with program behavior.")
+	})
+	if len(c.Probes) == 0 {
+		panic(thrown{&Error{Source: c.Source, Why: "No probes to attach", Plain: true}})
+	}
 }
 
 // warn notes what may be a mistake. It is said once.

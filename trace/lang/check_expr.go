@@ -55,6 +55,9 @@ func (c *checker) typeOfExpr(e *Expr) Type {
 	case Cast:
 		return c.cast(e)
 	case Tuple:
+		if e.Op == "args" { // it was others at another point
+			return c.allArguments(e)
+		}
 		return c.tuple(e)
 	case Field:
 		return c.field(e)

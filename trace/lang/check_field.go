@@ -134,6 +134,22 @@ func (c *checker) argument(e *Expr) Type {
 	return Type{}
 }
 
+// allArguments makes args a record of all arguments.
+func (c *checker) allArguments(e *Expr) Type {
+	e.Kind, e.Op, e.Args, e.Names = Tuple, "args", nil, nil
+	for _, f := range c.target.named("args") {
+		if f.Type.Kind == StructOf || f.Type.Kind == ArrayOf {
+			continue // it is in registers
+		}
+		of := &Expr{Span: e.Span, Kind: Builtin, Name: "args"}
+		e.Args, e.Names = append(e.Args, &Expr{Span: e.Span, Kind: Field, Name: f.Name, Args: []*Expr{of}}), append(e.Names, f.Name)
+	}
+	if len(e.Args) == 0 {
+		c.argument(&Expr{Span: e.Span, Name: "args", Args: []*Expr{{Name: "args"}}})
+	}
+	return c.tuple(e)
+}
+
 // readable is the type of a value that is read: a string of Go has the length of all strings.
 func (c *checker) readable(t Type) Type {
 	if t.Go {

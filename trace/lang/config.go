@@ -15,7 +15,7 @@ var without = strings.Fields("cache_user_symbols cpp_demangle lazy_symbolication
 
 // configure reads the config. Settings may be called as bpftrace's variables of the environment.
 func (c *checker) configure() {
-	c.settings = Settings{MaxKeys: 4096, MaxString: 64, RingBytes: 64 << 10, Stack: 127, StackMode: "bpftrace", PrintMaps: true, MaxCat: 10240, MaxProbes: 1024}
+	c.settings = Settings{MaxKeys: 4096, MaxString: 64, RingBytes: 64 << 10, Stack: 127, StackMode: "bpftrace", PrintMaps: true, Missing: "error", MaxCat: 10240, MaxProbes: 1024}
 	sizes := map[string]struct {
 		to        *int
 		low, high int
@@ -68,9 +68,7 @@ func (c *checker) setting(s Setting, name string) {
 		one("Dual MIT/GPL", "Dual BSD/GPL", "Dual MPL/GPL", "GPL and additional rights", "GPL v2", "GPL")
 	case "missing_probes":
 		one("error", "warn", "ignore")
-		if s.Value == "ignore" {
-			c.fail(s.Span, "missing_probes=ignore is not supported: what has no probe is said")
-		}
+		c.settings.Missing = s.Value
 	case "dummy_ts_map":
 		c.settings.TimeMap = s.Value
 	}

@@ -322,7 +322,7 @@ func TestCompileRefuses(t *testing.T) {
 		{`config = { max_map_keyz = 1 } BEGIN { }`, "max_map_keyz: not a known configuration option\nconfig = { max_map_keyz = 1 } BEGIN { }\n           ~~~~~~~~~~~~~~~~\nHINT: did you mean max_map_keys?"},
 		{`config = { max_strlen = 1e6 } BEGIN { }`, "max_strlen is a number from 1 to 10240"},
 		{`let @a = array(5); BEGIN { @a = 1 }`, "there are no maps of type array"},
-		{`kprobe:vfs.Reed { }`, "1:1-16: ERROR: there is no function vfs.Reed\nkprobe:vfs.Reed { }\n~~~~~~~~~~~~~~~\nHINT: did you mean vfs.Read?"},
+		{`kprobe:vfs.Reed { }`, "1:1-16: ERROR: No matches for kprobe vfs.Reed: there is no function vfs.Reed\nkprobe:vfs.Reed { }\n~~~~~~~~~~~~~~~\nHINT: did you mean vfs.Read?"},
 		{`BEGIN { @ = ` + strings.Repeat("($x + ", 70) + `1`, "this is nested 64 deep"},
 		{`BEGIN { @["` + strings.Repeat("x", 300) + `", "` + strings.Repeat("x", 300) + `"] = 1 } config = { max_strlen = 1000 }`, "the keys of @ have 608 bytes, more than 512"},
 	} {

@@ -23,7 +23,8 @@ func (anywhere) Target(p *Point) (*Target, error) {
 	case "watchpoint":
 		t.Watch = true
 	case "uprobe":
-		t.Func = "f"
+		t.Func, t.User = "f", true
+		t.Fields = []ArgField{{Name: "a", Type: integer(4, true), Offset: 112}, {Name: "g", Type: integer(2, true), Offset: 16, Stack: true}}
 	}
 	if p.Provider == "fentry" {
 		goText := Type{Kind: String, Go: true}
@@ -35,7 +36,7 @@ func (anywhere) Target(p *Point) (*Target, error) {
 		}
 	}
 	if p.Provider == "kprobe" && p.Options[0] == "vfs.Reed" {
-		return nil, &Hinted{"there is no function vfs.Reed", "did you mean vfs.Read?"}
+		return nil, &Hinted{Why: "there is no function vfs.Reed", Hint: "did you mean vfs.Read?", Missing: true}
 	}
 	return t, nil
 }

@@ -76,7 +76,10 @@ type Expander interface {
 }
 
 // Hinted is an error that says what to do.
-type Hinted struct{ Why, Hint string }
+type Hinted struct {
+	Why, Hint string
+	Missing   bool // there is nothing of that name: the config missing_probes says what becomes of it
+}
 
 func (h *Hinted) Error() string { return h.Why }
 
@@ -122,6 +125,7 @@ type Settings struct {
 	Stack      int // frames of a stack
 	StackMode  string
 	PrintMaps  bool
+	Missing    string // what to do about points that are not there: "error", "warn" or "ignore"
 	MaxCat     int    // bytes that cat() prints
 	MaxProbes  int    // places of all attach points
 	Speculates bool   // records have a word more: see speculate.go

@@ -25,14 +25,14 @@ func (s *Source) events(p *lang.Point) (places []string, err error) {
 	if _, near, ok := strings.Cut(err.Error(), "(did you mean "); ok {
 		hint = "did you mean " + strings.TrimSuffix(near, "?)") + "?"
 	}
-	return nil, &lang.Hinted{Why: "there is no tracepoint " + name, Hint: hint}
+	return nil, &lang.Hinted{Why: "there is no tracepoint " + name, Hint: hint, Missing: true}
 }
 
 // cooked is the tracepoint of a rawtracepoint, which has no category, but may have a module.
 func cooked(p *lang.Point) (*lang.Point, error) {
 	name, category := p.Options[len(p.Options)-1], "*"
 	if len(p.Options) > 1 && !kallsyms.Fits(p.Options[0], "vmlinux") {
-		return nil, fmt.Errorf("there is no module %s with tracepoints", p.Options[0])
+		return nil, &lang.Hinted{Why: fmt.Sprintf("there is no module %s with tracepoints", p.Options[0]), Missing: true}
 	}
 	if name == "sys_enter" || name == "sys_exit" {
 		category = "raw_syscalls"

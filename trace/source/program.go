@@ -1,11 +1,14 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"sonde/kernel/attach"
+	"sonde/kernel/vfs"
 	"sonde/trace/ctypes"
 	"sonde/trace/lang"
 )
@@ -62,6 +65,21 @@ func (s *Source) describeProgram(t *lang.Target, p *lang.Point, site attach.Site
 	}
 }
 
+// hasFunction tells whether a function is in a program's file. What is wrong otherwise, attaching says.
+func (s *Source) hasFunction(path, name string) error {
+	name, _, _ = strings.Cut(name, "+")
+	path = programPath(path)
+	if st, err := vfs.Stat(path); s.Symbol == nil || err != nil || st.IsDir() || name == "" || name[0] >= '0' && name[0] <= '9' || (attach.Site{Symbol: name}).Pattern() {
+		return nil
+	}
+	if _, _, err := s.Symbol(path, name); !errors.Is(err, syscall.ENOENT) {
+		return nil
+	}
+	h := hinted("there is no function "+name+" in "+path, name, s.Functions(path)).(*lang.Hinted)
+	h.Missing = true
+	return h
+}
+
 // sourceFile cuts a point that is a line of a program's source, FILE@SOURCE:LINE. source is "" if it is none.
 func sourceFile(p *lang.Point) (file, source string) {
 	at := strings.LastIndexByte(p.Options[0], '@')
@@ -75,7 +93,7 @@ func sourceFile(p *lang.Point) (file, source string) {
 func (s *Source) userPlace(p *lang.Point) (string, error) {
 	path, source := sourceFile(p)
 	if source == "" {
-		return file(path) + ":" + p.Options[1], nil
+		return file(path) + ":" + p.Options[1], s.hasFunction(path, p.Options[1])
 	}
 	line, err := strconv.ParseUint(p.Options[1], 10, 31)
 	switch {

@@ -72,7 +72,7 @@ func (s *Source) Places(p *lang.Point) ([]string, error) {
 		where, err := s.userPlace(p)
 		return []string{process + where}, err
 	case "uretprobe":
-		return one("%sret:%s:%s", process, file(o[0]), o[1])
+		return []string{process + "ret:" + file(o[0]) + ":" + o[1]}, s.hasFunction(o[0], o[1])
 	case "line":
 		return one("%s:%s", o[0], o[1])
 	case "inline":
@@ -110,7 +110,7 @@ func (s *Source) function(text string) (string, error) {
 	name, offset, _ := strings.Cut(text, "+")
 	if (attach.Site{Symbol: name}).Pattern() {
 		if len(s.Symbols.Functions(name)) == 0 {
-			return "", fmt.Errorf("no function fits %s", name)
+			return "", &lang.Hinted{Why: "no function fits " + name, Missing: true}
 		}
 		return text, nil
 	}
@@ -133,7 +133,7 @@ func (s *Source) function(text string) (string, error) {
 	if _, near, ok := strings.Cut(err.Error(), "(did you mean "); ok {
 		hint = "did you mean " + short(strings.TrimSuffix(near, "?)")) + "?"
 	}
-	return "", &lang.Hinted{Why: "there is no function " + name + " in the kernel", Hint: hint}
+	return "", &lang.Hinted{Why: "there is no function " + name + " in the kernel", Hint: hint, Missing: true}
 }
 
 // short cuts the paths off a list of names.
@@ -164,7 +164,7 @@ func (s *Source) call(p *lang.Point) (ret, call string, err error) {
 		call, ok = strings.CutPrefix(name, "sys_exit_")
 	}
 	if !ok || category != "syscalls" {
-		return "", "", fmt.Errorf("there is no tracepoint %s: give sys_enter_CALL or sys_exit_CALL of syscalls, or sys_enter or sys_exit of raw_syscalls", name)
+		return "", "", &lang.Hinted{Why: "there is no tracepoint " + name + ": give sys_enter_CALL or sys_exit_CALL of syscalls, or sys_enter or sys_exit of raw_syscalls", Missing: true}
 	}
 	if _, known := s.Params(call); known || strings.Contains(call, "*") {
 		return ret, call, nil
@@ -177,7 +177,7 @@ func (s *Source) call(p *lang.Point) (ret, call string, err error) {
 	if near := kallsyms.Nearest(call, names); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
-	return "", "", &lang.Hinted{Why: "there is no system call " + call, Hint: hint}
+	return "", "", &lang.Hinted{Why: "there is no system call " + call, Hint: hint, Missing: true}
 }
 
 // watch is what to watch: NAME, LENGTH and MODE.

@@ -180,6 +180,9 @@ func (s *Source) fields(site attach.Site) (all []lang.ArgField) {
 		if strings.HasSuffix(name, "path") || strings.HasSuffix(name, "name") || name == "buf" {
 			f.Type = address
 		}
+		if name == "argv" || name == "envp" {
+			f.Type = lang.Type{Kind: lang.Pointer, Bytes: 8, Elem: &address}
+		}
 		all = append(all, f)
 		if other := names[name]; other != "" {
 			f.Name = other
