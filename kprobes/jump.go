@@ -1,8 +1,9 @@
 package kprobes
 
 import (
+	"cmp"
 	"encoding/binary"
-	"sort"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -72,7 +73,7 @@ func Candidates() (list []Candidate) {
 			list = append(list, Candidate{pt.Addr, int(pt.Check.Len), pt.detour, pt.template(), pt.turn})
 		}
 	}
-	sort.Slice(list, func(i, j int) bool { return list[i].Addr < list[j].Addr })
+	slices.SortFunc(list, func(a, b Candidate) int { return cmp.Compare(a.Addr, b.Addr) })
 	return list
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,7 +53,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -cpu Nehalem":                  prompts,
 	"go run ./qemu -c lspci -- -device e1000":     once("Ethernet controller"),
 	"go run ./qemu/bench -programs -n 1 -peer qemu/bench/testdata/linux-5.10.tsv": func(t *testing.T, command string) { once("smp1/getpid")(t, command+" -round 1ms") },
-	`go run ./qemu -accel counted -smp 1 -c "time bt -q -e 'BEGIN { exit() }'; time bt -q -e 'kprobe:vfs.Read { @ = count(); }' -c true; time bt -q -e 'kprobe:vfs.Read { @ = count(); }' -c true; time bt -q --config max_probes=60000 -e 'kprobe:* { @ = count(); }' -c true"`: once("real"),
+	`go run ./qemu -accel counted -smp 1 -c "time bt -q -e 'BEGIN { exit() }'; time bt -q -e 'kprobe:vfs.Read { @ = count(); }' -c true; time bt -q -e 'kprobe:vfs.Read { @ = count(); }' -c true; time bt -q --config max_probes=60000 -e 'kprobe:* { @ = count(); }' -c true"`: takesLess(20, 100, 50, 2000),
 	"go run ./qemu -build":                                             once("limit"),
 	"go run ./qemu -smp 2 -c 'glass -o vfs.Read'":                      prints("-> 49"),
 	"go run ./qemu -c 'glass -t return -s vfs.Read cat /proc/version'": prints("goes back"),
@@ -180,6 +181,22 @@ func once(want string) func(*testing.T, string) {
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Run(); err != nil || !strings.Contains(out.String(), want) {
 			t.Errorf("%v; it should say %q\n%s", err, want, end(out.Bytes(), 6000))
+		}
+	}
+}
+
+// takesLess is once for commands of time, by instructions, with what each may take in ms.
+func takesLess(most ...float64) func(*testing.T, string) {
+	return func(t *testing.T, command string) {
+		out, err := shell(t, command).CombinedOutput()
+		all := regexp.MustCompile(`real\s+0m(\d+\.\d+)s`).FindAllSubmatch(out, -1)
+		if err != nil || len(all) != len(most) {
+			t.Fatalf("%v; %d times\n%s", err, len(all), end(out, 6000))
+		}
+		for i, m := range all {
+			if s, err := strconv.ParseFloat(string(m[1]), 64); err != nil || s*1000 > most[i] {
+				t.Errorf("command %d took %s s, limit %.0f ms", i+1, m[1], most[i])
+			}
 		}
 	}
 }

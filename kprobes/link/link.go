@@ -4,7 +4,6 @@ package link
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -159,15 +158,14 @@ func (a *attachment) Skipped() int { return a.skipped }
 
 // Summary is part of attach.Selection.
 func (a *attachment) Summary() string {
-	probed := map[uint64]bool{}
+	probed := make(map[uint64]bool, len(a.probes))
 	for _, k := range a.probes {
 		probed[uint64(k.Addr)] = true
 	}
 	var all []string
 	for _, f := range a.found {
-		set := slices.DeleteFunc(slices.Clone(f.Spots), func(s places.Spot) bool { return !probed[s.Addr] })
 		if f.Several() {
-			all = append(all, f.Summary(set))
+			all = append(all, f.Summary(func(s *places.Spot) bool { return probed[s.Addr] }))
 		}
 	}
 	return strings.Join(all, "; ")

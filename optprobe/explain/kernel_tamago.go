@@ -59,17 +59,16 @@ func enumerate(w io.Writer, at attach.Site, found places.Found) error {
 		return refusal.New(syscall.E2BIG, "%s is at %d places, more than %d", at, n, mostListed)
 	}
 	var b bytes.Buffer
-	var possible []places.Spot
-	for _, s := range found.Spots {
+	text := found.Summary(func(s *places.Spot) bool {
 		p, err := find(s.Site)
 		if err != nil {
 			fmt.Fprintf(&b, "  -     %s: %s\n", s, err)
-			continue
+			return false
 		}
-		possible = append(possible, s)
 		fmt.Fprintf(&b, "  %-5s %s\n", p.way(), s)
-	}
-	fmt.Fprintf(w, "%s: %s\n", at, found.Summary(possible))
+		return true
+	})
+	fmt.Fprintf(w, "%s: %s\n", at, text)
 	_, err := b.WriteTo(w)
 	return err
 }

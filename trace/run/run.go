@@ -164,8 +164,10 @@ func (s *session) tooMany(p *lang.Program, err error) error {
 
 // tell says what of a point has no probe.
 func (s *session) tell(p *lang.Point, l *kbpf.Link) {
-	if text := l.Summary(); text != "" && !s.Quiet {
-		fmt.Fprintf(s.Err, "bt: %s: %s\n", p.Text, text)
+	if !s.Quiet {
+		if text := l.Summary(); text != "" {
+			fmt.Fprintf(s.Err, "bt: %s: %s\n", p.Text, text)
+		}
 	}
 	if n := l.Skipped(); n > 0 && s.Ledger {
 		fmt.Fprintf(s.Err, "bt: %s: %d places cannot have a probe\n", p.Text, n)

@@ -29,25 +29,28 @@ type Found struct {
 // Several reports whether the place is of a kind that stands for several instructions.
 func (f Found) Several() bool { return f.what != "" }
 
-// Summary says how many parts have a probe, as "12 of 14 copies"; set are the spots with one. It is
+// Summary says how many parts have a probe, as "12 of 14 copies"; has tells whether a spot has one. It is
 // "" for a place that says where by itself.
-func (f Found) Summary(set []Spot) string {
+func (f Found) Summary(has func(s *Spot) bool) string {
 	if f.what == "" {
 		return ""
 	}
-	parts, function := map[int]bool{}, ""
-	for _, s := range set {
-		if s.Part < 0 {
+	probed, n, function := make([]bool, f.Parts), 0, ""
+	for i := range f.Spots {
+		switch s := &f.Spots[i]; {
+		case !has(s):
+		case s.Part < 0:
 			function = ", and the function"
-		} else {
-			parts[s.Part] = true
+		case !probed[s.Part]:
+			probed[s.Part] = true
+			n++
 		}
 	}
 	what := f.what
 	if f.Parts == 1 {
 		what = map[string]string{"places": "place", "copies": "copy", "functions": "function"}[what]
 	}
-	return fmt.Sprintf("%d of %d %s%s", len(parts), f.Parts, what, function)
+	return fmt.Sprintf("%d of %d %s%s", n, f.Parts, what, function)
 }
 
 // An Image is the code in which places are found.
