@@ -22,10 +22,16 @@ type sent struct {
 	inside, outside int64
 }
 
-var timed = regexp.MustCompile(`^(.*): (\d+) to (\d+) ns$`)
+var (
+	timed     = regexp.MustCompile(`^(.*): (\d+) to (\d+) ns$`)
+	restarted = regexp.MustCompile(`^  \w+ 0$`)
+)
 
-// trees reads what a module has printed. A line that is no part of a tree is left out if it has no times.
+// trees reads what a module has printed. A line that is no part of a tree is left out if it has no times; so is
+// a system call that returned 0, with what it called: the programs make none that does, so it was interrupted,
+// and another one follows.
 func (g *grader) trees(lines []string) (all []*tree) {
+	left := false // out, with the system call
 	for _, line := range lines {
 		line, ours := strings.CutPrefix(line, g.module+": ")
 		m := timed.FindStringSubmatch(line)
@@ -34,6 +40,12 @@ func (g *grader) trees(lines []string) (all []*tree) {
 		}
 		if line[0] != ' ' || len(all) == 0 {
 			all = append(all, &tree{})
+		}
+		if !strings.HasPrefix(line, "   ") {
+			left = restarted.MatchString(m[1])
+		}
+		if left {
+			continue
 		}
 		last := all[len(all)-1]
 		from, _ := strconv.ParseInt(m[2], 10, 64)

@@ -26,6 +26,9 @@ func TestTrees(t *testing.T) {
 	g := &grader{lab: lab1(t), module: "lab1"}
 	for _, c := range []struct{ from, to, trees, nested string }{
 		{"", "", "", ""},
+		{"lab1:   read 8: 300", "lab1:   read 0: 300 to 310 ns\nlab1:     vfs.Read 0: 301 to 309 ns\nlab1:   read 8: 310", "", ""},
+		{"vfs.Write 40", "vfs.Write 0", "request 3 of", ""},
+		{"read 8:", "read 0:", "request 3 of", ""},
 		{"write 40: 100", "write 41: 100", "request 3 of", ""},
 		{"lab1:   read 8: 300 to 800 ns\n", "", "request 3 of", ""},
 		{"request 4 of", "request 5 of", "request 4 of", ""},
