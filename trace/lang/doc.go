@@ -14,8 +14,8 @@
 // # What is refused
 //
 // Everything is checked before anything is attached, and the first mistake is an [Error], with its place
-// in the text. What bpftrace has and this package does not is refused by name: macros and imports, loops
-// over maps, structures from headers, and functions that concern cgroups or the network.
+// in the text. What bpftrace has and this package does not is refused by name: imports, structures from
+// headers, and functions that concern name spaces or the network.
 //
 // # Programs
 //
