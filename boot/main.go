@@ -214,7 +214,7 @@ menu "run the checks and show them" or "no keyboard"; or press e there, and writ
 sonde.elf: show=5 -- COMMAND \; COMMAND. They are shown page by page, five seconds each.
 `
 
-// hint is the text before the first prompt.
+// hint is the text before the first prompt, and before noKeyboard.
 const hint = "help lists the commands; Tab completes what you type.\n"
 
 // sizeTerminal takes the size of the terminal from the command line, where the launcher puts it. ^L
@@ -238,10 +238,10 @@ func interact() {
 	sizeTerminal()
 	printk.Info("boot: shell after %d ms", time.Duration(cpu.Nanotime()).Milliseconds())
 	s.Terminal = console.TTY
+	io.WriteString(out, hint)
 	if console.LacksKeyboard() {
 		io.WriteString(out, noKeyboard)
 	}
-	io.WriteString(out, hint)
 	t := shell.NewSession(s, console.Input{}, out)
 	for t.Run() == nil {
 	}

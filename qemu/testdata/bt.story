@@ -115,6 +115,10 @@ RUN bt -e 'kprobe:vfs.Write { @ = args.f.q; }'
 EXPECT ^HINT: there is .*name
 RUN bt -e 'kretprobe:vfs.OpenAt /ret.1/ { @refused = count(); }' -c '/bin/cat /nothing'
 EXPECT ^@refused: [1-9]\d*$
+RUN bt -e 'kretprobe:vfs.OpenAt { printf("%s\n", ret.1); @[ret.1] = count(); }' -c '/bin/cat /proc/uptime /nothing > /dev/null'
+EXPECT ^nil$
+EXPECT ^refusal\.\w+$
+EXPECT ^@\[nil\]: [1-9]\d*$
 
 NAME BEGIN and END run beside the probes
 RUN bt -e 'BEGIN { @n = 1; } kprobe:vfs.Read { @n++; } END { printf("end %d\n", @n > 1); clear(@n); }' -c '/bin/cat /proc/uptime'

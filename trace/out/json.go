@@ -29,6 +29,9 @@ func (p *Printer) valueJSON(t lang.Type, data []byte) string {
 		t.Enum = nil
 		return p.value(t, data)
 	case lang.Pointer:
+		if t.Format != "" {
+			return Quote(p.value(t, data))
+		}
 		return strconv.FormatUint(word(data), 10)
 	case lang.StructOf:
 		return p.structureJSON(t, data)

@@ -48,7 +48,28 @@ func (symbols) Name(addr uint64, user bool) (string, uint64) {
 	if user {
 		return fmt.Sprintf("%#x", addr), 0
 	}
+	if addr&^1 == methods {
+		return "go:itab.*pkg.Held,error", addr & 1
+	}
 	return fmt.Sprintf("f%x", addr>>4), addr & 15
+}
+
+// methods is the table of an interface's methods.
+const methods = 0x8000
+
+// TestInterfaces: what they hold is printed.
+func TestInterfaces(t *testing.T) {
+	p := &Printer{Symbols: symbols{}}
+	of := lang.Type{Kind: lang.Pointer, Bytes: 8, Format: "error"}
+	for word, want := range map[uint64]string{0: "nil", methods: "pkg.Held", methods + 1: "0x8001", 0x120: "0x120"} {
+		data := binary.LittleEndian.AppendUint64(nil, word)
+		if got := p.value(of, data); got != want {
+			t.Errorf("%#x: %s, want %s", word, got, want)
+		}
+		if got := p.valueJSON(of, data); got != Quote(want) {
+			t.Errorf("%#x: %s as JSON, want %s", word, got, Quote(want))
+		}
+	}
 }
 func (symbols) Stack(t lang.Type, id int64) []uint64 { return []uint64{0x12, 0x34} }
 

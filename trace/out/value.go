@@ -48,6 +48,9 @@ func (p *Printer) number(t lang.Type, n uint64) string {
 	case lang.TimeText:
 		return p.when(t.Format, time.Duration(n))
 	case lang.Pointer:
+		if t.Format != "" {
+			return p.held(n)
+		}
 		return fmt.Sprintf("%#x", n)
 	case lang.Bool:
 		return strconv.FormatBool(n != 0)
@@ -67,6 +70,19 @@ func (p *Printer) number(t lang.Type, n uint64) string {
 		return strconv.FormatUint(n, 10)
 	}
 	return strconv.FormatInt(int64(n), 10)
+}
+
+// held is the type of what an interface of Go holds, by the address of the table of its methods.
+func (p *Printer) held(methods uint64) string {
+	name, offset := p.Symbols.Name(methods, false)
+	held, _, ok := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(name, "go:itab."), "*"), ",")
+	switch {
+	case methods == 0:
+		return "nil"
+	case !ok || offset != 0: // an interface without methods, or one that was made while the kernel runs
+		return fmt.Sprintf("%#x", methods)
+	}
+	return held
 }
 
 func (p *Printer) tuple(t lang.Type, data []byte) string {
