@@ -146,6 +146,7 @@ func (c *checker) missing() {
 		}
 		return true
 	}
+	first := c.Probes[0].Points[0].Span
 	c.Probes = slices.DeleteFunc(c.Probes, func(probe *Probe) bool {
 		at := probe.Points[0].Span
 		probe.Points = slices.DeleteFunc(probe.Points, func(p *Point) bool {
@@ -159,7 +160,7 @@ func (c *checker) missing() {
 		return len(probe.Points) == 0 && skip(at, "Probe has no valid attach points. It is being removed which may cause issues with program behavior.")
 	})
 	if len(c.Probes) == 0 {
-		panic(thrown{&Error{Source: c.Source, Why: "No probes to attach", Plain: true}})
+		c.fail(first, "No probes to attach")
 	}
 }
 

@@ -17,7 +17,7 @@ func TestMissing(t *testing.T) {
 		{`config = { missing_probes = warn } kprobe:f, kprobe:vfs.Reed { }`, "", 1, "No matches for kprobe vfs.Reed. Skipping."},
 		{`config = { missing_probes = warn } kprobe:f { } kprobe:vfs.Reed { }`, "", 1, "No matches for kprobe vfs.Reed. Skipping.|Probe has no valid attach points. It is being removed which may cause issues with program behavior."},
 		{`config = { missing_probes = ignore } kprobe:vfs.Reed { } kprobe:f { } begin { }`, "", 2, ""},
-		{`config = { missing_probes = ignore } kprobe:vfs.Reed { }`, "No probes to attach", 0, ""},
+		{`config = { missing_probes = ignore } kprobe:vfs.Reed { }`, "stdin:1:38-53: ERROR: No probes to attach", 0, ""},
 	} {
 		s, err := Parse("stdin", c.script)
 		if err != nil {
