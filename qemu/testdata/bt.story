@@ -117,7 +117,7 @@ RUN bt -e 'kretprobe:vfs.OpenAt /ret.1/ { @refused = count(); }' -c '/bin/cat /n
 EXPECT ^@refused: [1-9]\d*$
 RUN bt -e 'kretprobe:vfs.OpenAt { printf("%s\n", ret.1); @[ret.1] = count(); }' -c '/bin/cat /proc/uptime /nothing > /dev/null'
 EXPECT ^nil$
-EXPECT ^refusal\.\w+$
+EXPECT ^fs\.PathError$
 EXPECT ^@\[nil\]: [1-9]\d*$
 
 NAME BEGIN and END run beside the probes

@@ -69,7 +69,8 @@ func bits(verb byte, size string) int {
 func (p Piece) takes(t Type) bool {
 	switch p.Verb {
 	case 's':
-		return !t.isInt() || t.Enum != nil || t.Kind == Bool
+		held := t.Kind == Pointer && t.Format != "" // by an interface
+		return !t.isInt() || t.Enum != nil || t.Kind == Bool || held
 	case 'r':
 		return t.Kind == Bytes
 	}
