@@ -1,5 +1,12 @@
 package bpf
 
+// Linux's helper by which a program goes on as another one: (ctx, map, index) is the program at an index of a
+// ProgArray. It does not return if there is such a program; else the caller goes on behind the call.
+const (
+	TailCall     = 12
+	MaxTailCalls = 33 // behind the first program
+)
+
 // Helpers that Linux does not have, by their numbers.
 const (
 	HelperGoid     = 0x10000 + iota // the number of the goroutine; 0: none

@@ -111,6 +111,10 @@ func (m *Machine) call(f *frame, in bpf.Insn) error {
 		f.refuse("calls a function of a kernel, and there is none")
 		return nil
 	}
+	if in.Imm == bpf.TailCall && m.Tail != nil {
+		m.goOn(f)
+		return nil
+	}
 	helper := m.Helpers[in.Imm]
 	if helper == nil {
 		f.refuse("no helper has the number %d", in.Imm)
@@ -127,6 +131,27 @@ func (m *Machine) call(f *frame, in bpf.Insn) error {
 	f.forget(1, 5)
 	f.set(0, v)
 	return nil
+}
+
+// goOn goes on as another program, which finds nothing of this one but the context. If there is none, R0 to R5
+// count as not written.
+func (m *Machine) goOn(f *frame) {
+	args := [5]uint64{f.get(1), f.get(2), f.get(3)}
+	if len(m.frames) > 1 {
+		f.refuse("is a tail call in a function: only the program itself can go on as another one")
+	}
+	if f.why != "" {
+		return
+	}
+	next := m.Tail(args)
+	if next == nil || m.tails == bpf.MaxTailCalls {
+		f.forget(0, 5)
+		return
+	}
+	m.tails++
+	m.code = next.own
+	*f = *newFrame(0, f.top)
+	f.set(1, args[0])
 }
 
 // callLocal executes a function of the program. Its R0 may be left unwritten.

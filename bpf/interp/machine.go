@@ -44,12 +44,22 @@ type Machine struct {
 	Helpers map[int32]Helper
 	// Resolve returns the number that a 64-bit load of a map or variable loads; nil: there is none.
 	Resolve func(first, second bpf.Insn) (uint64, error)
-	Limit   int // of executed instructions, helpers not counted
-	Steps   int // executed instructions of the last run
+	// Tail returns a machine whose program goes on in place of the one that calls bpf.TailCall with these
+	// arguments, over the memory and with the helpers of this one; nil: there is none.
+	Tail  func(args [5]uint64) *Machine
+	Limit int // of executed instructions, helpers not counted
+	Steps int // executed instructions of the last run
 
+	own    code // what it was made for
+	code        // what it executes
+	frames []*frame
+	tails  int // tail calls of this run
+}
+
+// code is a program.
+type code struct {
 	insns  []bpf.Insn
 	begins []bool // where an instruction begins
-	frames []*frame
 }
 
 // Error is why a run ended before its exit.
@@ -70,24 +80,24 @@ func New(insns []bpf.Insn) (*Machine, error) {
 	if len(insns) == 0 {
 		return nil, fmt.Errorf("the program has no instructions: expected at least exit")
 	}
-	m := &Machine{insns: insns, begins: make([]bool, len(insns))}
+	c := code{insns, make([]bool, len(insns))}
 	for pc := 0; pc < len(insns); pc++ {
 		if err := bpf.Check(insns, pc); err != nil {
 			return nil, err
 		}
-		m.begins[pc] = true
+		c.begins[pc] = true
 		if insns[pc].IsWide() {
 			pc++
 		}
 	}
-	return m, nil
+	return &Machine{own: c, code: c}, nil
 }
 
 // Run executes the program from its first instruction, with up to 5 arguments, and returns R0.
 //
 // Errors: *Error.
 func (m *Machine) Run(args ...uint64) (uint64, error) {
-	m.Steps, m.frames = 0, nil
+	m.Steps, m.frames, m.tails, m.code = 0, nil, 0, m.own
 	return m.Call(0, args...)
 }
 
@@ -122,10 +132,15 @@ func (m *Machine) push(pc int) (*frame, error) {
 	case len(m.frames) == MaxFrames:
 		return nil, fmt.Errorf("calling %d: %d functions are in progress, and no more can be", pc, MaxFrames)
 	}
-	f := &frame{pc: pc, next: pc, top: StackTop - uint64(len(m.frames))*2*StackSize}
-	f.regs[bpf.R10], f.known = f.top, 1<<bpf.R10
+	f := newFrame(pc, StackTop-uint64(len(m.frames))*2*StackSize)
 	m.frames = append(m.frames, f)
 	return f, nil
+}
+
+func newFrame(pc int, top uint64) *frame {
+	f := &frame{pc: pc, next: pc, top: top, known: 1 << bpf.R10}
+	f.regs[bpf.R10] = top
+	return f
 }
 
 func (m *Machine) pop() { m.frames = m.frames[:len(m.frames)-1] }

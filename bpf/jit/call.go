@@ -8,8 +8,8 @@ import (
 
 const (
 	word = 8
-	// Where the context and the link lie in a frame, from BP.
-	contextAt, linkAt = -word, -2 * word
+	// Where the context, the link, and what is left for tail calls lie in a frame, from BP.
+	contextAt, linkAt, leftAt = -word, -2 * word, -3 * word
 	// spill is the room that the caller of a Go function gives it for its arguments in registers.
 	spill = 8 * word
 	// reach is how far from the program's address a helper may be to be called by its distance:
@@ -25,6 +25,10 @@ var preserved = [...]reg{r9, r10, r12, r13}
 func (c *compiler) enter(f *function) {
 	if f.entry == 0 {
 		c.put(c.view.Enter...)
+		if c.tails {
+			c.set(dx, bpf.MaxTailCalls<<32|uint64(c.view.Credit))
+		}
+		c.tail = len(c.b)
 	}
 	c.put(0x50 | byte(bp)) // push
 	c.move(true, bp, sp)
@@ -41,6 +45,9 @@ func (c *compiler) enter(f *function) {
 			c.mem(true, opLoad, r11, memory{dx, at})
 			c.mem(true, opStore, r11, memory{bp, at})
 		}
+	}
+	if f.entry == 0 && c.tails {
+		c.mem(true, opStore, dx, memory{bp, leftAt})
 	}
 	c.each(f.keeps, f.keepsAt, opStore)
 	c.stackEnd(f)
@@ -84,6 +91,14 @@ func (c *compiler) call(f *function, pc int, in bpf.Insn) {
 		return
 	}
 	h := c.helpers[pc]
+	c.helper(f, h)
+	if h.Tail {
+		c.goOn(h)
+	}
+}
+
+// helper puts what a helper does.
+func (c *compiler) helper(f *function, h Helper) {
 	if h.Inline == nil {
 		c.callHelper(f, h)
 		return
@@ -126,6 +141,34 @@ func (c *compiler) callHelper(f *function, h Helper) {
 	c.callAddress(h.Entry)
 	c.each(f.saves, f.savesAt, opLoad)
 	c.stackEnd(f)
+}
+
+// goOn puts the jump to the program that is entered at AX, if there is one, and calls and credit are left for it.
+func (c *compiler) goOn(h Helper) {
+	calls, credit := memory{bp, leftAt + 4}, memory{bp, leftAt}
+	c.regs(true, opTest, ax, ax)
+	none := c.skip(equal)
+	c.mem(false, opGroup1, opCmp, calls)
+	c.put(0)
+	over := c.skip(equal)
+	c.mem(false, opLoad, dx, memory{ax, -4})
+	c.mem(false, opCmp<<3|1, dx, credit)
+	enough := c.skip(aboveOrEqual)
+	c.put(h.Cut...)
+	cut := c.skip(always)
+	c.land(enough)
+	c.mem(false, opSub<<3|1, dx, credit)
+	c.mem(false, opGroup1, opSub, calls)
+	c.put(1)
+	c.move(true, r11, ax)
+	c.mem(true, opLoad, dx, credit) // and calls
+	c.mem(true, opLoad, ax, memory{bp, linkAt})
+	c.mem(true, opLoad, bx, memory{bp, contextAt})
+	c.put(0xC9)                 // leave
+	c.regs(false, 0xFF, 4, r11) // jmp
+	for _, from := range []int{none, over, cut} {
+		c.land(from)
+	}
 }
 
 // callAddress puts the call of a Go function.

@@ -51,6 +51,7 @@ const (
 	opImm      = 0xC7
 	opShiftImm = 0xC1
 	opShiftCL  = 0xD3
+	opGroup1   = 0x83 // with a number of one byte
 	opGroup3   = 0xF7
 )
 
@@ -179,7 +180,7 @@ func (c *code) set(r reg, v uint64) {
 func (c *code) group1(wide bool, op byte, r reg, v int32) {
 	switch {
 	case v == int32(int8(v)):
-		c.regs(wide, 0x83, reg(op), r)
+		c.regs(wide, opGroup1, reg(op), r)
 		c.put(byte(v))
 	case r == ax:
 		c.opcode(wide, int(op)<<3|5, 0, ax, ax)

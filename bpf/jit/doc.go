@@ -25,6 +25,7 @@
 //	BP+0    BP of the caller
 //	BP-8    the context }  only if some helper wants them:
 //	BP-16   the link    }  a function of the program copies them from its caller's frame
+//	BP-24   what is left for tail calls, if the program has some
 //	        the stack of the function, of which R15 is the end
 //	        R6 to R9 of the caller, if this function changes them
 //	        R6 to R9 of this function while a helper runs, if it uses them
@@ -35,6 +36,14 @@
 // A helper is a Go function, called by Go's internal ABI: its arguments are R1 to R5, the context,
 // the CPU's word and the link, as far as it says that it wants these three. It can also be machine
 // code that is put in the place of the call.
+//
+// # Tail calls
+//
+// A program can go on as another one (Helper.Tail): it gives its frame up, and jumps to where that is entered
+// behind what its caller puts first (Image.Tail). There AX and BX are what they are at the entry, and DX is what
+// is left: in its low half of View.Credit, in its high half of bpf.MaxTailCalls. A program with tail calls keeps
+// that at BP-24, and others do not look at it. The four bytes before an entry that is jumped to say how much
+// of the credit it takes; if there is not so much, the program goes on behind the call.
 //
 // A helper that is given a function of the program (the number that the load of its address has
 // loaded) calls it as a Go function at this address: five words, the context, the link; one result.

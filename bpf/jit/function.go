@@ -136,6 +136,9 @@ func (c *compiler) layout(f *function, stack int) {
 	if c.inFrame {
 		f.stackAt = linkAt
 	}
+	if f.entry == 0 && c.tails {
+		f.stackAt = leftAt
+	}
 	f.keepsAt = f.stackAt - int32(stack+word-1)/word*word
 	f.savesAt = f.keepsAt - int32(word*bits.OnesCount16(f.keeps))
 	f.size = int(-f.savesAt) + word*bits.OnesCount16(f.saves)

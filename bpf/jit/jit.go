@@ -38,6 +38,8 @@ type View struct {
 	// function. Enter finds AX and BX as the caller has set them, and SP at the return address; Leave finds
 	// the result in AX. Both leave all registers as they are, but BX, DX, R11 and the flags.
 	Enter, Leave []byte
+	// Credit is what the programs may take that this one goes on as.
+	Credit uint32
 }
 
 // Helper is what a program's call of a helper does.
@@ -57,6 +59,12 @@ type Helper struct {
 	Unread uint16
 	// NotZero says that R0 is not 0 behind Inline.
 	NotZero bool
+	// Tail says that the program goes on as the one that is entered at R0, if that is not 0. Nothing but the
+	// program itself can do so, not its functions.
+	Tail bool
+	// Cut is machine code for a program that would, and has not the credit for it. It finds the registers as
+	// Inline has left them, and can change what that can.
+	Cut []byte
 }
 
 // Image is a compiled program.
@@ -68,6 +76,8 @@ type Image struct {
 	// Stack is how many bytes of stack a call of the code takes at most below the return address,
 	// helpers and what they call not counted.
 	Stack int
+	// Tail is where in Code a tail call enters.
+	Tail int
 
 	functions []function
 	starts    []int // where in Code each function begins, before its first instruction
@@ -102,7 +112,7 @@ func Compile(p *Program, at uintptr, view *View) (*Image, error) {
 	}
 	n := len(p.Insns)
 	return &Image{
-		Code: c.b, Offsets: c.labels[:n+1], Stack: c.stack(), functions: c.functions,
+		Code: c.b, Offsets: c.labels[:n+1], Stack: c.stack(), Tail: c.tail, functions: c.functions,
 		starts: c.labels[n+1 : n+1+len(c.functions)], thunks: c.labels[n],
 	}, nil
 }
@@ -118,6 +128,8 @@ type compiler struct {
 	values    map[int]uint64 // what 64-bit loads load
 	moved     map[int]int32  // by how much loads from the context go elsewhere
 	inFrame   bool           // some helper wants the context or the link
+	tails     bool           // some call is a tail call
+	tail      int            // where one enters
 	after     []uint16       // by instruction: the registers that are read behind it
 	target    []bool         // by instruction: a jump leads there
 

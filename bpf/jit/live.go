@@ -101,7 +101,7 @@ func (c *compiler) sums(pc int, in bpf.Insn) bool {
 	}
 	to := memory{registers[in.Src()], int32(in.Off)}
 	if v := add.Imm; v == int32(int8(v)) {
-		c.mem(true, 0x83, opAdd, to)
+		c.mem(true, opGroup1, opAdd, to)
 		c.put(byte(v))
 	} else {
 		c.mem(true, 0x81, opAdd, to)

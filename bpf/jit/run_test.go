@@ -107,7 +107,14 @@ func (m *machine) interpreted(insns []bpf.Insn, memory []byte) (uint64, int, err
 		return 0, 0, err
 	}
 	i.Regions = []interp.Region{{Name: "the memory", Base: m.base(), Bytes: memory, Writable: true}}
-	i.Helpers = map[int32]interp.Helper{
+	i.Helpers = interpHelpers(m)
+	r0, err := i.Run(m.base())
+	return r0, i.Steps, err
+}
+
+// interpHelpers are the helpers of view for the interpreter.
+func interpHelpers(m *machine) map[int32]interp.Helper {
+	return map[int32]interp.Helper{
 		helperSum: func(_ *interp.Machine, a [5]uint64) (uint64, error) {
 			return a[0] + 3*a[1] + 5*a[2] + 7*a[3] + 11*a[4], nil
 		},
@@ -118,8 +125,6 @@ func (m *machine) interpreted(insns []bpf.Insn, memory []byte) (uint64, int, err
 		},
 		helperBack: func(i *interp.Machine, a [5]uint64) (uint64, error) { return i.Call(int(a[0]), a[1], a[2], a[3], a[4]) },
 	}
-	r0, err := i.Run(m.base())
-	return r0, i.Steps, err
 }
 
 // TestConformance runs the suite that eBPF's executions share, where it is. R2 is not passed to a

@@ -88,10 +88,14 @@ func (c *compiler) scanCall(f *function, pc int, in bpf.Insn) error {
 	if h.Inline == nil && h.Entry == 0 {
 		return c.failure(pc, "helper %d has neither an address nor code", in.Imm)
 	}
+	if h.Tail && f.entry != 0 {
+		return c.failure(pc, "a tail call in a function: only the program itself can go on as another one")
+	}
 	c.helpers[pc] = h
+	c.tails = c.tails || h.Tail
 	called := h.Inline == nil || h.Slow != nil
 	f.helpers = f.helpers || called
-	c.inFrame = c.inFrame || called && (h.Context || h.Link)
+	c.inFrame = c.inFrame || h.Tail || called && (h.Context || h.Link)
 	return nil
 }
 
