@@ -27,6 +27,7 @@ type MapType uint32
 const (
 	Hash           MapType = 1
 	Array          MapType = 2
+	ProgArray      MapType = 3
 	PerfEventArray MapType = 4
 	PerCPUHash     MapType = 5
 	PerCPUArray    MapType = 6
@@ -40,7 +41,7 @@ const (
 	RingBuf        MapType = 27
 )
 
-var mapNames = map[MapType]string{Hash: "hash", Array: "array", PerfEventArray: "perf_event_array", PerCPUHash: "percpu_hash",
+var mapNames = map[MapType]string{Hash: "hash", Array: "array", ProgArray: "prog_array", PerfEventArray: "perf_event_array", PerCPUHash: "percpu_hash",
 	PerCPUArray: "percpu_array", StackTrace: "stack_trace", LRUHash: "lru_hash", LRUPerCPUHash: "lru_percpu_hash",
 	ArrayOfMaps: "array_of_maps", HashOfMaps: "hash_of_maps", Queue: "queue", Stack: "stack", RingBuf: "ringbuf"}
 

@@ -91,6 +91,9 @@ func (w *walk) callHelper(s *state, in bpf.Insn) {
 		w.unknown("invalid func %s#%d: it changes what processes do: sysctl -w kernel.bpf_unsafe=1 allows that", h.Name, in.Imm)
 	}
 	w.helpers[int(in.Imm)] = true
+	if in.Imm == bpf.TailCall {
+		w.mayGoOn(s)
+	}
 	c := call{walk: w, s: s, h: h, number: in.Imm}
 	for i, kind := range h.Args {
 		if kind != NoArg {
@@ -104,9 +107,22 @@ func (w *walk) callHelper(s *state, in bpf.Insn) {
 	}
 	c.cost()
 	result := c.result()
-	s.forget(1, 5)
-	s.set(0, result)
+	s.forget(0, 5)
+	if h.Result != Nothing {
+		s.set(0, result)
+	}
 	s.pc++
+}
+
+// mayGoOn checks that another program can take the place of this one: nothing is in progress. What the other
+// takes is bounded when it is entered.
+func (w *walk) mayGoOn(s *state) {
+	if len(s.frames) > 1 {
+		w.unknown("a tail call in a function of the program: only the program itself can go on as another one")
+	}
+	if len(s.refs) > 0 {
+		w.refuse("tail_call would lead to reference leak: the record reserved at instruction %d is not submitted or discarded before", s.refs[0].pc)
+	}
 }
 
 // cost adds what the helper takes.

@@ -22,6 +22,9 @@
 // Each kept state knows how many instructions the longest path from it executes; a path that is
 // pruned adds this to its own (node in walk.go). The program's number is that of its first state.
 //
+// Of a program that goes on as another one, the number is that of the path on which it does not. When it runs,
+// what it has left of the limit is a credit, of which each further program takes its own number.
+//
 // # Functions
 //
 // A function of the program is walked anew at each call, in a frame of its own. A function that a

@@ -94,6 +94,7 @@ const (
 	RecordOrNull         // a ring record of the size that was given, or 0
 	KernelPointer        // to memory of the kernel; loads from it that fail give 0
 	Cpu                  // 0 to 4095
+	Nothing              // R0 counts as not written
 )
 
 // Helper is a function of the kernel.

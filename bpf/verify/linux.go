@@ -41,6 +41,7 @@ var (
 	rings   = []bpf.MapType{bpf.RingBuf}
 	stacks  = []bpf.MapType{bpf.StackTrace}
 	events  = []bpf.MapType{bpf.PerfEventArray}
+	progs   = []bpf.MapType{bpf.ProgArray}
 )
 
 // helpers are Linux's, by its numbers. Weights are bounds on instructions: of a search in a map
@@ -55,6 +56,7 @@ var helpers = map[int32]Helper{
 	6:   {Name: "bpf_trace_printk", Args: [5]ArgKind{Memory, Size}, Result: SizeOrError, Weight: 1500, PerWord: 400},
 	7:   {Name: "bpf_get_prandom_u32", Weight: 30},
 	8:   {Name: "bpf_get_smp_processor_id", Result: Cpu, Weight: 5},
+	12:  {Name: "bpf_tail_call", Args: [5]ArgKind{ContextArg, MapArg, Number}, Result: Nothing, Weight: 40, Maps: progs},
 	14:  {Name: "bpf_get_current_pid_tgid", Weight: 40},
 	15:  {Name: "bpf_get_current_uid_gid", Weight: 40},
 	16:  {Name: "bpf_get_current_comm", Args: [5]ArgKind{MemoryOut, Size}, Result: ErrorCode, Weight: 100, PerWord: 70},

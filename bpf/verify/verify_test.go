@@ -14,13 +14,15 @@ var (
 	frozen = &bpf.MapSpec{Name: "frozen", Type: bpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1, Flags: bpf.ReadOnlyProgram}
 	outer  = &bpf.MapSpec{Name: "outer", Type: bpf.ArrayOfMaps, KeySize: 4, ValueSize: 4, MaxEntries: 2, Inner: counts}
 	sink   = &bpf.MapSpec{Name: "sink", Type: bpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1, Flags: bpf.WriteOnlyProgram}
+	others = &bpf.MapSpec{Name: "others", Type: bpf.ProgArray, KeySize: 4, ValueSize: 4, MaxEntries: 8}
 )
 
 // Short forms for programs: after lookup, R0 is a value of counts or 0; after reserve, a record
-// of 16 bytes or 0.
+// of 16 bytes or 0. Tail goes on as another program.
 var short = strings.NewReplacer("; ", "\n",
 	"LOOKUP", "r2 = r10\nr2 += -8\n*(u64 *)(r10 - 8) = 0\nr1 = map[idx:0]\ncall 1",
-	"RESERVE", "r1 = map[idx:1]\nr2 = 16\nr3 = 0\ncall 131")
+	"RESERVE", "r1 = map[idx:1]\nr2 = 16\nr3 = 0\ncall 131",
+	"TAIL", "r2 = map[idx:5]\nr3 = 0\ncall 12")
 
 func load(t testing.TB, text string) *bpf.Program {
 	t.Helper()
@@ -28,7 +30,7 @@ func load(t testing.TB, text string) *bpf.Program {
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return &bpf.Program{Name: "test", Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{counts, ring, frozen, outer, sink}}
+	return &bpf.Program{Name: "test", Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{counts, ring, frozen, outer, sink, others}}
 }
 
 // check returns what Check finds with the limits.
@@ -69,6 +71,7 @@ func TestAccepted(t *testing.T) {
 		{"call f; exit; f: r0 = 1; exit", 4, 0},
 		{"r1 = 10; r2 = subprog[f]; r3 = 0; r4 = 0; call 181; r0 = 0; exit; f: r0 = 0; exit", 477, 0},
 		{"r1 = map[idx:2][0]+4; r0 = *(u32 *)(r1 + 0); exit", 3, 0},
+		{"TAIL; r0 = 0; exit", 45, 0},
 		{"call 158; r0 = *(u64 *)(r0 + 1000); exit", 23, 0},
 	} {
 		got, err := check(t, c.text, Limits{})

@@ -65,7 +65,7 @@ func (m *Map) Delete(cpu int, key []byte) error {
 // Range calls f for each key, in no order, until it returns false. Keys that come and go meanwhile may
 // be left out. What f gets is its own until it returns.
 func (m *Map) Range(cpu int, f func(key, value []byte) bool) {
-	if m.isRing() || m.isQueue() || m.maps {
+	if !m.hasValues() {
 		return
 	}
 	key, value := make([]byte, m.Spec.KeySize), make([]byte, m.Spec.ValueSize)
@@ -141,7 +141,7 @@ func at(b []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
 // sizes checks a key and, if there is one, a value.
 func (m *Map) sizes(key, value []byte) error {
 	switch {
-	case m.isRing() || m.isQueue() || m.maps:
+	case !m.hasValues():
 		return refusal.New(syscall.EINVAL, "map %s: a %s has no values by key to copy", m.Spec.Name, m.Spec.Type)
 	case len(key) != int(m.Spec.KeySize):
 		return refusal.New(syscall.EINVAL, "map %s: a key of %d bytes: give %d", m.Spec.Name, len(key), m.Spec.KeySize)

@@ -28,7 +28,17 @@
 // per-CPU map is a table for each CPU, which only this CPU's programs change. A hash that evicts removes the
 // entry that was used least recently, of those near where a new one is to go (lru_trap.go). Queues
 // (queue_trap.go) and stack traces (stack_trap.go) are places in a row. A map of maps has the addresses of
-// maps, which it keeps (inner.go).
+// maps, which it keeps (inner.go). A program array has the code of programs, which it keeps (tail.go).
+//
+// # Tail calls
+//
+// A program goes on as another one, in its place on the stack, by a jump; up to 33 follow the first. The verifier
+// knows how much each takes, but not which will follow, so what is left of the first one's limit goes with the
+// jumps: a program that could take more is not entered, and that is lost in the array. A chain is one hit of
+// the first program, whose CPU's word (Programs, above) stays as it is until the last one's exit.
+//
+// Rejected: to refuse programs of which 34 could take more than one hit may. With one update of a hash in it,
+// none would be left.
 //
 // Rejected: keys that all tables of a per-CPU hash share, as in Linux: to add one would concern all CPUs.
 //

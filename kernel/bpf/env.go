@@ -16,7 +16,7 @@ var env = newEnv()
 
 func newEnv() *verify.Env {
 	e := verify.NewEnv()
-	maps.DeleteFunc(e.Helpers, func(n int32, _ *verify.Helper) bool { return helpers[n] == nil && n != getCPU })
+	maps.DeleteFunc(e.Helpers, func(n int32, _ *verify.Helper) bool { return helpers[n] == nil && !slices.Contains(inlined, n) })
 	return e
 }
 
@@ -33,14 +33,17 @@ const (
 	tracePrintWords = 177
 )
 
+// inlined are the helpers that are no functions, but code in programs.
+var inlined = []int32{getCPU, bpf.TailCall}
+
 // helper returns what the call of a helper at pc does.
-func (p *Prog) helper(pc int, number int32) (jit.Helper, error) {
-	f := helpers[number]
+func (v *version) helper(pc int, number int32) (jit.Helper, error) {
+	p, f := v.prog, helpers[number]
 	if !slices.Contains(p.Checked.Calls, int(number)) {
 		// The verifier has seen that no path comes here, as a loader has it that replaces what is not there.
 		return jit.Helper{Inline: []byte{0x31, 0xc0}}, nil // XORL AX, AX
 	}
-	if f == nil && number != getCPU {
+	if f == nil && !slices.Contains(inlined, number) {
 		return jit.Helper{}, fmt.Errorf("there is no helper %d", number)
 	}
 	makeScratch()
@@ -58,6 +61,8 @@ func (p *Prog) helper(pc int, number int32) (jit.Helper, error) {
 		h.Entry = goabi.CodeOf(helpLookupWord)
 	}
 	switch {
+	case number == bpf.TailCall:
+		return v.tailCall(), nil
 	case number == submitRecord && p.sharing():
 		return jit.Helper{Entry: goabi.CodeOf(helpSubmitShared)}, nil
 	case number == discardRecord && p.sharing():

@@ -73,11 +73,15 @@ func (p *Prog) around() (enter, leave []byte) {
 	})
 	in.put(0x65, 0x48, 0x89, 0x24, 0x25) // MOVQ SP, running(GS)
 	in.imm32(offsetRunning)
-	in.put(0x48, 0x8b, 0x58, regs)        // MOVQ regs(AX), BX
-	out.put(0x65, 0x48, 0xc7, 0x04, 0x25) // MOVQ $0, running(GS)
-	out.imm32(offsetRunning)
-	out.imm32(0)
+	in.put(0x48, 0x8b, 0x58, regs) // MOVQ regs(AX), BX
+	out.notRunning()
 	return in, out
+}
+
+func (a *asm) notRunning() {
+	a.put(0x65, 0x48, 0xc7, 0x04, 0x25) // MOVQ $0, running(GS)
+	a.imm32(offsetRunning)
+	a.imm32(0)
 }
 
 // softSize is how many bytes eitherCode has.

@@ -30,6 +30,12 @@ func (m *Map) isRing() bool    { return m.is(bpf.RingBuf, bpf.PerfEventArray) }
 func (m *Map) isQueue() bool   { return m.is(bpf.Queue, bpf.Stack) }
 func (m *Map) hasMaps() bool   { return m.is(bpf.ArrayOfMaps, bpf.HashOfMaps) }
 func (m *Map) hasStacks() bool { return m.is(bpf.StackTrace) }
+
+// hasValues reports whether values can be copied by their keys.
+func (m *Map) hasValues() bool {
+	return !m.isRing() && !m.isQueue() && !m.maps && !m.is(bpf.ProgArray)
+}
+
 func (m *Map) perCPU() bool {
 	return m.is(bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUPerCPUHash)
 }
@@ -51,6 +57,8 @@ func (m *Map) layout() (size uintptr, err error) {
 		return m.no("there are no maps of type %d", s.Type)
 	case s.Flags&^(noPrealloc|bpf.ReadOnlyProgram|bpf.WriteOnlyProgram) != 0:
 		return m.no("flags %#x are not known", s.Flags)
+	case m.hasMaps() && s.Inner != nil && s.Inner.Type == bpf.ProgArray:
+		return m.no("a map of maps has no %s in it: whose programs that has is not known before", s.Inner.Type)
 	case m.hasMaps() != (s.Inner != nil) || m.hasMaps() && s.Inner.Inner != nil:
 		return m.no("a map of maps, and no other, says what these are like, which have none in them")
 	case s.Type == bpf.RingBuf:
@@ -73,6 +81,9 @@ func (m *Map) layout() (size uintptr, err error) {
 		m.size = wordSize
 	}
 	switch {
+	case m.is(bpf.ProgArray):
+		m.stride = views * wordSize
+		return lines(m.stride * uintptr(s.MaxEntries)), nil
 	case m.isRing() && m.owned:
 		m.stride = wordSize
 		return lines(m.stride * uintptr(s.MaxEntries)), nil
@@ -120,7 +131,7 @@ func (m *Map) fits() (err error) {
 		_, err = m.no("keys of %d bytes: this map is indexed by 4", s.KeySize)
 	case m.isHash() && (s.KeySize == 0 || s.KeySize > maxKey):
 		_, err = m.no("keys of %d bytes: give 1 to %d", s.KeySize, maxKey)
-	case m.hasMaps() || s.Type == bpf.PerfEventArray:
+	case m.hasMaps() || m.is(bpf.PerfEventArray, bpf.ProgArray):
 		if s.ValueSize != 4 {
 			_, err = m.no("values of %d bytes: give 4, as in Linux, where they are descriptors", s.ValueSize)
 		}

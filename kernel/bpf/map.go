@@ -41,6 +41,9 @@ type Map struct {
 	closed bool                  // nobody but these uses it any more
 	inner  map[string]*Map       // of a map of maps: what is in it, by key
 	perfs  map[uint32]*ring.Perf // of a perf event array that a process has made
+	held   int                   // of users, what Hold and files have added
+	progs  map[uint32]*Prog      // of a program array
+	family *family               // of a program array: whose it is for; nil: it is not known yet
 }
 
 // Limits of what a map is made of, in bytes. Helpers take time by them.
@@ -131,9 +134,19 @@ func (m *Map) Lost() uint64 {
 // Context: goroutine; nobody reads or writes the map any more.
 func (m *Map) Close() {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.closed = true
+	m.leave()
+}
+
+// leave empties a program array that nobody holds, frees the map if nobody is left, and gives mu up, with which
+// it is called.
+func (m *Map) leave() {
+	left := m.abandon()
 	m.drop()
+	m.mu.Unlock()
+	for _, p := range left {
+		p.release()
+	}
 }
 
 // use adds a program that uses the map, or takes it away after a grace period.
@@ -147,12 +160,13 @@ func (m *Map) use(n int) {
 // keep is part of Object.
 func (m *Map) keep(n int) error {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.memory == nil {
+		m.mu.Unlock()
 		return refusal.New(syscall.EBADF, "map %s is closed", m.Spec.Name)
 	}
 	m.users += n
-	m.drop()
+	m.held += n
+	m.leave()
 	return nil
 }
 

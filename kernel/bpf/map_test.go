@@ -57,7 +57,10 @@ func TestBadMaps(t *testing.T) {
 		{bpf.MapSpec{Type: bpf.ArrayOfMaps, KeySize: 4, ValueSize: 8, MaxEntries: 1, Inner: &bpf.MapSpec{}}, syscall.EINVAL},
 		{bpf.MapSpec{Type: bpf.HashOfMaps, KeySize: 4, ValueSize: 4, MaxEntries: 1, Inner: &bpf.MapSpec{Inner: &bpf.MapSpec{}}}, syscall.EINVAL},
 		{bpf.MapSpec{Type: bpf.Array, KeySize: 4, ValueSize: 4, MaxEntries: 1, Inner: &bpf.MapSpec{}}, syscall.EINVAL},
-		{bpf.MapSpec{Type: 3, KeySize: 4, ValueSize: 4, MaxEntries: 1}, syscall.EINVAL},
+		{bpf.MapSpec{Type: bpf.ProgArray, KeySize: 8, ValueSize: 4, MaxEntries: 1}, syscall.EINVAL},
+		{bpf.MapSpec{Type: bpf.ProgArray, KeySize: 4, ValueSize: 8, MaxEntries: 1}, syscall.EINVAL},
+		{bpf.MapSpec{Type: bpf.ArrayOfMaps, KeySize: 4, ValueSize: 4, MaxEntries: 1, Inner: &bpf.MapSpec{Type: bpf.ProgArray, KeySize: 4, ValueSize: 4, MaxEntries: 1}}, syscall.EINVAL},
+		{bpf.MapSpec{Type: 8, KeySize: 4, ValueSize: 4, MaxEntries: 1}, syscall.EINVAL},
 	} {
 		if m, err := NewMap(c.spec); !errors.Is(err, c.errno) || m != nil {
 			t.Errorf("%+v: %v, want %v", c.spec, err, c.errno)

@@ -1,6 +1,7 @@
 package kbpf
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -29,6 +30,7 @@ type Prog struct {
 	version                                      // that sees registers as they are
 	linux   [maxSkip + 1]atomic.Pointer[version] // by how many words it skips; each is made when it is first needed
 	name    string                               // of the code
+	credit  uint32                               // of instructions, for programs that it goes on as
 	maps    []*Map
 	nested  []nested // by CPU
 	unused  bool     // it has nothing that other programs on the CPU could disturb
@@ -119,6 +121,10 @@ func loadIn(p *bpf.Program, maps []*Map, in *verify.Env, w Wish) (*Prog, error) 
 	}
 	prog := &Prog{Checked: c, LoadedAt: time.Now(), Extra: w.Extra, Function: w.Function, maps: slices.Clone(maps), name: "bpf_prog_" + p.Name + " [bpf]", nested: make([]nested, cpus())}
 	prog.unused = len(maps) == 0 && len(c.Calls) == 0
+	prog.credit = uint32(cmp.Or(in.Limits.Worst, verify.DefaultLimits.Worst) - c.Worst)
+	if err := prog.joins(); err != nil {
+		return nil, err
+	}
 	if err := prog.compile(&prog.version, kernels); err != nil {
 		return nil, err
 	}

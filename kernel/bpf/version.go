@@ -24,8 +24,12 @@ type version struct {
 	metered uintptr // 0: not made
 	held    uintptr
 	soft    uintptr // of the code for places that may call it in a goroutine: a func value points here
+	tail    uintptr // of the code for programs that go on as it
 	image   *jit.Image
 }
+
+// behind is how many bytes of code there are behind a version's own.
+const behind = softSize + tailSize
 
 const (
 	kernels = -1 // the skip of the version that sees registers as they are
@@ -96,7 +100,7 @@ func (p *Prog) compile(v *version, skip int) error {
 	if image.Stack > maxStack {
 		return refusal.New(syscall.E2BIG, "program %s takes %d bytes of stack: %d are for programs", p.Checked.Program.Name, image.Stack, maxStack)
 	}
-	at, err := code.take(len(image.Code) + softSize)
+	at, err := code.take(len(image.Code) + behind)
 	if err != nil {
 		return err
 	}
@@ -105,19 +109,21 @@ func (p *Prog) compile(v *version, skip int) error {
 		err = fmt.Errorf("its code takes %d bytes at %#x, and %d elsewhere", len(v.image.Code), at, len(image.Code))
 	}
 	if err != nil {
-		code.put(at, len(image.Code)+softSize)
+		code.put(at, len(image.Code)+behind)
 		return refusal.New(syscall.EINVAL, "program %s: %v", p.Checked.Program.Name, err)
 	}
 	v.entry, v.door, v.soft = at, at, at+uintptr(len(image.Code))
+	v.tail = v.soft + softSize + costSize
 	writeCode(at, v.image.Code)
 	writeCode(v.soft, v.eitherCode())
+	writeCode(v.tail-costSize, v.tailCode())
 	return nil
 }
 
 // view is what the program sees.
 func (v *version) view() *jit.View {
 	p := v.prog
-	view := &jit.View{Context: v.registersAt, Helper: p.helper, Resolve: p.resolve, CPU: offsetID}
+	view := &jit.View{Context: v.registersAt, Helper: v.helper, Resolve: p.resolve, CPU: offsetID, Credit: p.credit}
 	view.Enter, view.Leave = p.around()
 	if !p.seesRegisters() {
 		view.Context = nil
@@ -146,7 +152,7 @@ func (v *version) free() {
 	if v == nil {
 		return
 	}
-	code.put(v.entry, len(v.image.Code)+softSize)
+	code.put(v.entry, len(v.image.Code)+behind)
 	if v.metered != 0 {
 		code.put(v.metered, len(v.doorCode(v.metered)))
 	}
@@ -159,7 +165,7 @@ func (v *version) has(addr uintptr) (start uintptr, ok bool) {
 	switch {
 	case v == nil:
 		return 0, false
-	case addr-v.entry < uintptr(len(v.image.Code)+softSize):
+	case addr-v.entry < uintptr(len(v.image.Code)+behind):
 		return v.entry, true
 	case v.metered != 0 && addr-v.metered < doorSize+unit:
 		return v.metered, true

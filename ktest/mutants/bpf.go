@@ -147,6 +147,30 @@ var compiled = []Mutant{
 		Why: "a program that finds the map writes to memory that is another's",
 	},
 	{
+		Name: "tail-call-that-costs-nothing", File: "bpf/jit/call.go",
+		Old: "	c.mem(false, opSub<<3|1, dx, credit)\n", New: "",
+		By:  host("bpf/jit", "TestTailCredit"),
+		Why: "a hit takes as long as 34 programs may take",
+	},
+	{
+		Name: "tail-call-with-other-registers", File: "kernel/bpf/tail_amd64.go",
+		Old: "byte((v.skip-kernels)*wordSize)", New: "0",
+		By:  kernel(1, "bpf/tail_calls_of_linux"),
+		Why: "a program that another goes on as looks for arguments where the first does not have them",
+	},
+	{
+		Name: "program-that-never-ends-running", File: "kernel/bpf/tail_amd64.go",
+		Old: "	if v.prog.unused {\n", New: "	if false {\n",
+		By:  kernel(1, "bpf/tail_calls"),
+		Why: "no program runs any more on a CPU where one went on as a program without maps",
+	},
+	{
+		Name: "array-of-programs-that-keep-it", File: "kernel/bpf/map.go",
+		Old: "	left := m.abandon()\n", New: "	left := []*Prog(nil)\n",
+		By:  host("kernel/bpf", "TestAbandonedArrays"),
+		Why: "a program that goes on as itself is never freed",
+	},
+	{
 		Name: "string-without-end", File: "kernel/bpf/read_trap.go",
 		Old: "	*byteAt(to + n - 1) = 0\n", New: "",
 		By:  host("kernel/bpf", "TestStrings"),

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"unsafe"
 
+	"sonde/bpf"
 	"sonde/kallsyms"
+	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/vfs"
 	"sonde/ktest/suites"
 )
@@ -19,6 +22,7 @@ import (
 func init() {
 	suites.Add("bpf/names_of_linux", linuxNames)
 	suites.Add("bpf/names_of_linux_beside_ours", mixedNames)
+	suites.Add("bpf/tail_calls_of_linux", tailsOfLinux)
 }
 
 // arguments is a program that counts its hits, and keeps the arguments of the last one where C has them. If
@@ -241,4 +245,29 @@ func (c *calls) run(t *suites.T) {
 	if _, err := vfs.Stat("/tmp/linux_other"); !errors.Is(err, syscall.ENOENT) {
 		t.Errorf("its file is left: %v", err)
 	}
+}
+
+// tailsOfLinux: a program that another goes on as at a name of Linux's finds arguments where C has them, and at one
+// of ours where Go has them.
+func tailsOfLinux(t *suites.T) {
+	next, err := kbpf.NewMap(bpf.MapSpec{Name: "next", Type: bpf.ProgArray, KeySize: 4, ValueSize: 4, MaxEntries: 1})
+	t.Must(err)
+	first, err := kbpf.Load(&bpf.Program{Name: "first", Type: bpf.Kprobe, Insns: assembled(t, "r2 = map[idx:0]\nr3 = 0\ncall 12\nr0 = 0\nexit"), Maps: []*bpf.MapSpec{&next.Spec}}, []*kbpf.Map{next})
+	t.Must(err)
+	p := load(t, arguments)
+	t.Must(next.PutProg(0, p.Prog))
+	for place, ours := range map[string]bool{"vfs_read": false, "sonde/kernel/vfs.Read": true} {
+		link, err := first.Attach("", place)
+		t.Must(err)
+		want := reading(t)
+		link.Close()
+		got := p.seen(t, 7)
+		if same := slices.Equal(got[1:4], want); got[0] != 1 || same == ours {
+			t.Errorf("%s: it ran %d times with %x, want %x of C", place, got[0], got[1:4], want)
+		}
+		t.Must(p.maps[0].Update(0, key4(0), make([]byte, 56), 0))
+	}
+	first.Close()
+	next.Close()
+	p.close()
 }
