@@ -2,6 +2,7 @@ package sysbpf
 
 import (
 	"encoding/binary"
+	"slices"
 	"syscall"
 
 	"sonde/bpf"
@@ -24,6 +25,9 @@ type batch struct {
 	done         int
 }
 
+// unbatched are further maps whose entries are taken one by one.
+var unbatched = []bpf.MapType{bpf.PerfEventArray, bpf.StackTrace, bpf.ProgArray}
+
 // startBatch checks the arguments. The caller closes the file.
 func (c *call) startBatch(want int) (*vfs.File, *batch, error) {
 	if c.u64(48) != 0 || c.u64(40) != 0 {
@@ -33,7 +37,7 @@ func (c *call) startBatch(want int) (*vfs.File, *batch, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if isQueue(h.m) || h.m.Shared() != nil || hasMaps(h.m) || h.m.Spec.Type == bpf.PerfEventArray || h.m.Spec.Type == bpf.StackTrace {
+	if isQueue(h.m) || h.m.Shared() != nil || hasMaps(h.m) || slices.Contains(unbatched, h.m.Spec.Type) {
 		vfs.Close(f)
 		return nil, nil, refusal.New(syscall.EOPNOTSUPP, "map %s: a %s has no batches", h.m.Spec.Name, h.m.Spec.Type)
 	}

@@ -40,6 +40,13 @@ func lookup(m *kbpf.Map, key, value []byte) error {
 		}
 		binary.LittleEndian.PutUint32(value, uint32(inner.ID))
 		return nil
+	case m.Spec.Type == bpf.ProgArray:
+		p := m.ProgAt(binary.LittleEndian.Uint32(key))
+		if p == nil {
+			return refusal.New(syscall.ENOENT, "map %s: there is no program at %x", m.Spec.Name, key)
+		}
+		binary.LittleEndian.PutUint32(value, uint32(p.ID))
+		return nil
 	case isQueue(m):
 		return m.Pull(value, false)
 	case m.Spec.Type == bpf.PerfEventArray || m.Shared() != nil:
@@ -74,14 +81,19 @@ func part(m *kbpf.Map, value []byte, cpu int) []byte {
 	return value[at : at+int(m.Spec.ValueSize)]
 }
 
+// filled are the maps of what descriptors stand for by index.
+var filled = []bpf.MapType{bpf.PerfEventArray, bpf.ArrayOfMaps, bpf.ProgArray}
+
 // update sets the value of a key.
 func (f *mapFile) update(c *call, key, value []byte, how uint64) error {
 	m := f.m
 	switch {
-	case m.Spec.Type == bpf.PerfEventArray && how != kbpf.Any, hasMaps(m) && m.Spec.Type == bpf.ArrayOfMaps && how != kbpf.Any:
+	case how != kbpf.Any && slices.Contains(filled, m.Spec.Type):
 		return refusal.New(syscall.EINVAL, "map %s: flags %#x: its indices are always there", m.Spec.Name, how)
 	case m.Spec.Type == bpf.PerfEventArray:
 		return f.putPerf(c, key, value)
+	case m.Spec.Type == bpf.ProgArray:
+		return f.putProg(c, key, value)
 	case hasMaps(m):
 		return f.putMap(c, key, value, how)
 	case isQueue(m):
@@ -128,6 +140,20 @@ func (f *mapFile) putMap(c *call, key, value []byte, how uint64) error {
 	return f.m.Put(key, inner.m)
 }
 
+// putProg puts the program of a descriptor into a program array.
+func (f *mapFile) putProg(c *call, key, value []byte) error {
+	file, err := c.Hold(int(int32(binary.LittleEndian.Uint32(value))))
+	if err != nil {
+		return err
+	}
+	defer vfs.Close(file)
+	p, err := ProgramOf(file)
+	if err != nil {
+		return err
+	}
+	return f.m.PutProg(binary.LittleEndian.Uint32(key), p)
+}
+
 // remove removes a key.
 func (f *mapFile) remove(key []byte) error {
 	m := f.m
@@ -136,6 +162,8 @@ func (f *mapFile) remove(key []byte) error {
 		return m.Put(key, nil)
 	case m.Spec.Type == bpf.PerfEventArray:
 		return f.dropPerf(key)
+	case m.Spec.Type == bpf.ProgArray:
+		return m.PutProg(binary.LittleEndian.Uint32(key), nil)
 	case isQueue(m) || m.Shared() != nil:
 		return refusal.New(syscall.EINVAL, "map %s: a %s has no keys", m.Spec.Name, m.Spec.Type)
 	}

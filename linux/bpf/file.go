@@ -184,6 +184,9 @@ func (f *mapFile) Describe(w io.Writer) {
 	}
 	fmt.Fprintf(w, "map_type:\t%d\nkey_size:\t%d\nvalue_size:\t%d\nmax_entries:\t%d\nmap_flags:\t%#x\nmap_extra:\t0x0\nmemlock:\t%d\nmap_id:\t%d\nfrozen:\t%d\n",
 		s.Type, s.KeySize, s.ValueSize, s.MaxEntries, state.flags, f.m.Bytes(), f.m.ID, frozen)
+	if kind, ok := f.m.Family(); ok {
+		fmt.Fprintf(w, "owner_prog_type:\t%d\nowner_jited:\t1\n", kind)
+	}
 }
 
 // Describe implements vfs.Describer.

@@ -39,6 +39,7 @@ var flagsOf = map[bpf.MapType]uint32{
 	bpf.Array: numaNode | mappable | access | preserve | innerMap, bpf.PerCPUArray: numaNode | access | preserve | innerMap,
 	bpf.PerfEventArray: numaNode | readOnly | writeOnly | preserve, bpf.StackTrace: numaNode | readOnly | writeOnly,
 	bpf.ArrayOfMaps: numaNode | access, bpf.HashOfMaps: noPrealloc | numaNode | access,
+	bpf.ProgArray: numaNode | readOnly | writeOnly,
 	bpf.Queue: numaNode | access, bpf.Stack: numaNode | access, bpf.RingBuf: numaNode,
 }
 

@@ -62,6 +62,7 @@ func (f *fuzzer) call() {
 		*(*uint32)(unsafe.Pointer(&attr[16])) = 0
 		*(*uint32)(unsafe.Pointer(&attr[24])) = 0
 	case 1, 2, 3, 4, 21:
+		f.fd(f.mem[:], 0) // a key, and what it is to stand for
 		f.pointers(attr[:], 8, 16)
 		*(*uint64)(unsafe.Pointer(&attr[24])) = uint64(f.rnd.Intn(5))
 		f.fd(attr[:], 0)
@@ -160,6 +161,10 @@ func (f *fuzzer) program(attr []byte) {
 		copy(insns[8*i:], insn[:])
 	}
 	copy(insns[0:], []byte{0xb7, 0, 0, 0, 1, 0, 0, 0})
+	if n > 5 && f.rnd.Intn(3) == 0 { // it goes on as another one
+		copy(insns, []byte{0x18, 0x12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xb7, 3, 0, 0, byte(f.rnd.Intn(20)), 0, 0, 0, 0x85, 0, 0, 0, 12, 0, 0, 0, 0xb7, 0, 0, 0, 1, 0, 0, 0})
+		f.fd(insns, 4)
+	}
 	copy(insns[8*n:], []byte{0x95, 0, 0, 0, 0, 0, 0, 0})
 	copy(f.mem[900:], "GPL\x00")
 	*(*uint32)(unsafe.Pointer(&attr[0])) = []uint32{1, 2, 5, 7, 17, 26}[f.rnd.Intn(6)]
