@@ -36,7 +36,7 @@ func fuzz(n int, call func(*fuzzer)) error {
 type fuzzer struct {
 	rnd *rand.Rand
 	fds []int
-	mem [4096]byte
+	mem [16 << 10]byte // as much as a batch of values of all CPUs takes, and more
 }
 
 // call makes one call of bpf(2).
