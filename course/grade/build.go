@@ -30,15 +30,16 @@ func goVersion(root string) (string, error) {
 // build builds the grader's kernel, with the module in dir, which was taken from the student's folder, if
 // the lab has one, and with the workloads. The compiler's errors name the student's files.
 //
-// Errors: ErrLeft, with what the compiler says.
+// Errors: ErrLeft, with what the compiler says, or with the limit that it has met.
 func (g *grader) build(root, dir, from string) error {
 	with := []string{filepath.Join(root, "course", "load")}
 	if g.lab.hasModule() {
 		with = append(with, dir)
 	}
-	path, err := image.Build(image.BuildOptions{With: with, Say: os.Stderr})
+	limit := compilers.scaled(measure())
+	path, err := image.Build(image.BuildOptions{With: with, Under: limit.words(), Say: os.Stderr})
 	if err != nil {
-		return fmt.Errorf("%w: %s", ErrLeft, theirs(err.Error(), dir, from))
+		return fmt.Errorf("%w: %s", ErrLeft, limit.explain(theirs(err.Error(), dir, from)))
 	}
 	g.raw, g.kernel = path+".raw", filepath.Join(filepath.Dir(dir), "kernel.elf")
 	return os.Rename(path, g.kernel)

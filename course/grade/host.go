@@ -34,7 +34,7 @@ func aside(name string) string { return "_" + name }
 // buildHost builds the program in a lab's host folder with the files in dir, and again for Linux on
 // x86-64 if the host is another.
 //
-// Errors: ErrLeft, with what the compiler says.
+// Errors: ErrLeft, with what the compiler says, or with the limit that it has met.
 func (l *Lab) buildHost(root, dir, from string) (program, linux string, err error) {
 	replace := map[string]string{}
 	for _, name := range l.Host {
@@ -49,13 +49,15 @@ func (l *Lab) buildHost(root, dir, from string) (program, linux string, err erro
 	if err = errors.Join(err, os.WriteFile(overlay, text, 0o644)); err != nil {
 		return "", "", err
 	}
+	limit := compilers.scaled(measure())
 	build := func(out string, env ...string) error {
-		cmd := exec.Command("go", "build", "-overlay", overlay, "-o", out, "./course/labs/"+strconv.Itoa(l.N)+"/host")
+		words := append(limit.words(), "go", "build", "-overlay", overlay, "-o", out, "./course/labs/"+strconv.Itoa(l.N)+"/host")
+		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), env...)
 		if said, err := cmd.CombinedOutput(); err != nil {
 			named := strings.ReplaceAll(string(said), filepath.Join("course", "labs", strconv.Itoa(l.N), "starter"), from)
 			named = strings.ReplaceAll(theirs(named, dir, from), string(filepath.Separator)+aside(""), string(filepath.Separator))
-			return fmt.Errorf("%w: %s", ErrLeft, withoutHeadings(named))
+			return fmt.Errorf("%w: %s", ErrLeft, limit.explain(withoutHeadings(named)))
 		}
 		return nil
 	}
@@ -64,9 +66,6 @@ func (l *Lab) buildHost(root, dir, from string) (program, linux string, err erro
 	}
 	return program, program + ".elf", build(program+".elf", "GOOS=linux", "GOARCH=amd64")
 }
-
-// maxHost is how much memory the program may have, in KiB.
-const maxHost = 1 << 20
 
 // runHost runs the program for a test: in an empty folder, with an empty environment, for a limited time
 // and, on Linux, with limited memory.
@@ -88,9 +87,7 @@ func (g *grader) runHost(t *Test) (*output, error) {
 			args[i] = g.raw
 		}
 	}
-	if runtime.GOOS == "linux" {
-		args = append([]string{"sh", "-c", fmt.Sprintf(`ulimit -d %d; exec "$0" "$@"`, maxHost)}, args...)
-	}
+	args = append(bound{memory: 1 << 20}.words(), args...)
 	var report, log bytes.Buffer
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, []string{}, &report, &log

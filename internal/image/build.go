@@ -27,6 +27,10 @@ type BuildOptions struct {
 	// it. They may lie in other modules, or in none.
 	With []string
 
+	// Under are the words of a program that runs the go command, within limits for instance. Nil: it
+	// runs as it is.
+	Under []string
+
 	// Say gets a line for people about each step that takes long, and about a Go version with
 	// which the tests were not run. Nil: nothing is said.
 	Say io.Writer
@@ -108,14 +112,16 @@ func Build(opts BuildOptions) (string, error) {
 
 // builder is what builds, or looks at, a kernel: a toolchain, and packages from elsewhere.
 type builder struct {
-	tool toolchain
-	more *with // nil: there are none
+	tool  toolchain
+	more  *with    // nil: there are none
+	under []string // BuildOptions.Under
 }
 
 // prepare makes what the go command needs to see the kernel.
 //
 // Errors: ErrModule; those of finding the toolchain and of making the overlay.
 func (o BuildOptions) prepare(root, dir string) (b builder, err error) {
+	b.under = o.Under
 	if b.tool, err = chooseToolchain(root, dir); err != nil {
 		return b, fmt.Errorf("image: build: %w", err)
 	}
@@ -137,7 +143,8 @@ func (b builder) overlay() string {
 // command is a go command that sees the kernel. With packages from elsewhere it runs where the
 // caller is, so that the compiler's errors name files as they are seen from there.
 func (b builder) command(root string, args ...string) *exec.Cmd {
-	cmd := exec.Command(b.tool.goCmd, args...)
+	words := slices.Concat(b.under, []string{b.tool.goCmd}, args)
+	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env = append(os.Environ(), b.tool.env...)
 	if b.more != nil {
 		cmd.Env = append(cmd.Env, "GOWORK="+b.more.work)
