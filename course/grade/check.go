@@ -69,7 +69,10 @@ func (g *grader) compare(t *Test, o *output, work report) (expected, got string)
 		f := strings.SplitN(want+"  ", " ", 3)
 		if is := work.values[f[0]]; is != f[1] {
 			what := strings.TrimSpace(f[2])
-			return f[1] + " " + what, is + " " + what
+			if _, err := strconv.Atoi(is); err == nil {
+				is += " " + what
+			}
+			return f[1] + " " + what, is
 		}
 	}
 	for _, want := range t.More["WANT"] {

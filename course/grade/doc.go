@@ -33,7 +33,7 @@
 //	DRAW x 500 1500   {x} stands for a number drawn for this run
 //	PICK x a b c      {x} stands for one of the words, chosen by the name of the class
 //	WANT line         the script prints this line, behind the time of the log, if there is one
-//	TRUE key n words  the workload has reported n as key; words say what it counts
+//	TRUE key n words  the workload has reported n as key; words say what n counts, or what it means
 //	BETWEEN in out    the histogram is between these of the workload
 //	ANSWER a b words  the answer to a is b; words say what was asked
 //	NEAR a b n words  the answer to a is a number, b or at most n percent off

@@ -91,6 +91,7 @@ func TestOutcomes(t *testing.T) {
 		{"WANT lab1: {work.calls} calls\n", out("calls: 12\n", done), Fail, "lab1: 12 calls", "no such line"},
 		{"TRUE entered 12 hits\n", out("", done), OK, "", ""},
 		{"TRUE entered 13 hits\n", out("", done), Fail, "13 hits", "12 hits"},
+		{"TRUE wrong nothing that can go wrong\n", out("", done+"wrong at +2 a CPU\n"), Fail, "nothing that can go wrong", "at +2 a CPU"},
 		{"EXPECT_NOT warn\n", out("a warning\n", done), Fail, `no line that fits "warn"`, "a warning"},
 		{"EXPECT ^ready$\n", out("not ready\n", done), Fail, "a run as in the test", "EXPECT ^ready$: no such line"},
 		{"STATUS 1\n", out("", done), Fail, "a run as in the test", "STATUS is 0, want 1"},

@@ -7,7 +7,7 @@ POINTS 3
 LIMIT 60
 RUN host {host.kernel} 9000 95
 TRUE unsafe 0 places where a jump would do harm
-TRUE missing 0 functions are missing to 95 %
+TRUE missing 0 functions short of 95 %
 READ introduction, "A function that says so"
 
 NAME of 9000 functions, 99 % agree
@@ -16,7 +16,7 @@ POINTS 2
 LIMIT 60
 RUN host {host.kernel} 9000 99
 TRUE unsafe 0 places where a jump would do harm
-TRUE missing 0 functions are missing to 99 %
+TRUE missing 0 functions short of 99 %
 READ introduction, "A function that says so"
 
 NAME all of 9000 functions agree
@@ -25,5 +25,5 @@ POINTS 2
 LIMIT 60
 RUN host {host.kernel} 9000 100
 TRUE unsafe 0 places where a jump would do harm
-TRUE missing 0 functions are missing to all
+TRUE missing 0 functions short of all
 READ introduction, "A function that says so"

@@ -4,14 +4,14 @@ NAME three CPUs, with interrupts between the two instructions
 ID three
 POINTS 3
 RUN host 3 interrupts
-TRUE wrong nothing (what goes wrong)
+TRUE wrong nothing that can go wrong
 READ introduction, "Standing inside"
 
 NAME no step can be left out
 ID needless
 POINTS 2
 RUN host needless
-TRUE wrong nothing (what goes wrong)
+TRUE wrong nothing that can go wrong
 TRUE needless 0 steps could be left out
 READ introduction, "Is each step needed?"
 

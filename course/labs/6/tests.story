@@ -41,5 +41,5 @@ NAME no CPU of two executes a mixture
 ID two
 POINTS 3
 RUN host 2
-TRUE wrong nothing (what goes wrong)
+TRUE wrong nothing that can go wrong
 READ introduction, "Changing code that others execute"
