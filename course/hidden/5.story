@@ -8,7 +8,7 @@ LIMIT 60
 RUN host {host.kernel} 9000 95
 TRUE unsafe 0 places where a jump would do harm
 TRUE missing 0 functions short of 95 %
-READ introduction, "A function that says so"
+READ introduction, "Writing the function"
 
 NAME of 9000 functions, 99 % agree
 ID nearly
@@ -17,7 +17,7 @@ LIMIT 60
 RUN host {host.kernel} 9000 99
 TRUE unsafe 0 places where a jump would do harm
 TRUE missing 0 functions short of 99 %
-READ introduction, "A function that says so"
+READ introduction, "Writing the function"
 
 NAME all of 9000 functions agree
 ID all
@@ -26,4 +26,4 @@ LIMIT 60
 RUN host {host.kernel} 9000 100
 TRUE unsafe 0 places where a jump would do harm
 TRUE missing 0 functions short of all
-READ introduction, "A function that says so"
+READ introduction, "Writing the function"

@@ -48,4 +48,4 @@ POINTS 4
 RUN host {host.self} 200 100
 TRUE first none: both say the same of every place
 TRUE missing 0 functions short of all
-READ introduction, "A function that says so"
+READ introduction, "Writing the function"
