@@ -74,7 +74,7 @@ if [ -z "$missing" ]; then
 	exit 0
 fi
 
-install="apt-get install -y --no-install-recommends$missing"
+install="install -y --no-install-recommends$missing"
 if ! command -v apt-get >/dev/null; then
 	echo "Please install what these Debian packages have:$missing" >&2
 	exit 1
@@ -84,17 +84,24 @@ if [ "$(id -u)" -ne 0 ]; then
 	as_root=sudo
 	[ -t 0 ] || as_root="sudo -n" # nobody is there to type a password
 	if ! command -v sudo >/dev/null; then
-		echo "Missing packages. Please run as root: $install" >&2
+		echo "Missing packages. Please run as root: apt-get $install" >&2
 		exit 1
 	elif ! $as_root true; then
-		echo "Missing packages. Please run: sudo $install" >&2
+		echo "Missing packages. Please run: sudo apt-get $install" >&2
 		exit 1
 	fi
 fi
 
-echo "Installing:$missing"
-DEBIAN_FRONTEND=noninteractive
-export DEBIAN_FRONTEND
+# What apt says is for people only if it fails.
+apt() { # ARGUMENTS...
+	said=$($as_root env DEBIAN_FRONTEND=noninteractive apt-get "$@" </dev/null 2>&1)
+}
+
+echo "Installing, which may take some minutes:$missing"
 # The package lists may be old or not there at all: then fetch them once.
-# shellcheck disable=SC2086 # both are lists of words
-$as_root $install </dev/null || { $as_root apt-get update </dev/null && $as_root $install </dev/null; }
+# shellcheck disable=SC2086 # a list of words
+apt $install || { apt update && apt $install; } || {
+	echo "$said" >&2
+	echo "The packages could not be installed. Please run: ${as_root:+sudo }apt-get $install" >&2
+	exit 1
+}
