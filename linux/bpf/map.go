@@ -40,7 +40,7 @@ var flagsOf = map[bpf.MapType]uint32{
 	bpf.PerfEventArray: numaNode | readOnly | writeOnly | preserve, bpf.StackTrace: numaNode | readOnly | writeOnly,
 	bpf.ArrayOfMaps: numaNode | access, bpf.HashOfMaps: noPrealloc | numaNode | access,
 	bpf.ProgArray: numaNode | readOnly | writeOnly,
-	bpf.Queue: numaNode | access, bpf.Stack: numaNode | access, bpf.RingBuf: numaNode,
+	bpf.Queue:     numaNode | access, bpf.Stack: numaNode | access, bpf.RingBuf: numaNode,
 }
 
 // mapState is what only processes see of a map.
