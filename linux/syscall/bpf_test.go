@@ -190,7 +190,7 @@ func TestBPFRefuses(t *testing.T) {
 		want(t, p, "no memory", p.Call(nBPF, cmdLookup, 8, 144), errno(sys.EFAULT))
 		want(t, p, "no descriptor", element(p, cmdLookup, 77, 0), errno(sys.EBADF))
 		want(t, p, "no map", element(p, cmdLookup, uint64(p.Call(nEventfd2, 0, 0)), 0), errno(sys.EINVAL))
-		want(t, p, "a type", bpfCallOf(p, cmdMapCreate, a32(0, 3), a32(4, 4), a32(8, 4), a32(12, 1)), errno(sys.EINVAL))
+		want(t, p, "a type", bpfCallOf(p, cmdMapCreate, a32(0, 15), a32(4, 4), a32(8, 4), a32(12, 1)), errno(sys.EINVAL))
 		want(t, p, "flags", bpfCallOf(p, cmdMapCreate, a32(0, 2), a32(4, 4), a32(8, 4), a32(12, 1), a32(16, 1)), errno(sys.EINVAL))
 		want(t, p, "a name", bpfCallOf(p, cmdMapCreate, a32(0, 2), a32(4, 4), a32(8, 4), a32(12, 1), a32(28, '/')), errno(sys.EINVAL))
 		want(t, p, "no key", bpfCallOf(p, cmdLookup, a32(0, fd), a64(8, 8), a64(16, valueAt)), errno(sys.EFAULT))
