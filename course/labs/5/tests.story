@@ -46,6 +46,6 @@ NAME Check agrees with the kernel on 200 functions
 ID agrees
 POINTS 4
 RUN host {host.self} 200 100
-TRUE first none: both say the same of every place
+TRUE first none of the places differs
 TRUE missing 0 functions short of all
 READ introduction, "Writing the function"
