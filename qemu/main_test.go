@@ -50,8 +50,6 @@ func TestArgumentsBehindDashesAreForQEMU(t *testing.T) {
 	}
 }
 
-// TestWrongArguments: whatever cannot be run as it is meant ends with status 2,
-// at once, and the reason names what was asked for.
 func TestScriptsThatPrintTheLog(t *testing.T) {
 	for script, want := range map[string]bool{
 		"dmesg": true, "insmod x; dmesg": true, "a && dmesg -l 3 ; b": true, "a\ndmesg\n": true, "dmesg -c": true,
@@ -63,6 +61,8 @@ func TestScriptsThatPrintTheLog(t *testing.T) {
 	}
 }
 
+// TestWrongArguments: whatever cannot be run as it is meant ends with status 2,
+// at once, and the reason names what was asked for.
 func TestWrongArguments(t *testing.T) {
 	path, err := launcher()
 	if err != nil {
