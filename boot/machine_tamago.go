@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime"
 	"time"
 	"unsafe"
@@ -123,6 +124,19 @@ func unpack(tree *vfs.FS, r mm.Range) {
 		return
 	}
 	printk.Info("initramfs: %s", done.Describe())
+}
+
+// linkCommands gives programs the shell's commands: in /bin, box hands each over that is no program there.
+func linkCommands(tree *vfs.FS) error {
+	if _, err := tree.Stat("bin/box"); err != nil {
+		return nil // no programs of ours
+	}
+	for _, name := range newShell(io.Discard).Handed() {
+		if err := tree.SymlinkAt("box", tree.RootPlace(), "/bin/"+name); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func uptime() time.Duration { return time.Duration(cpu.Nanotime()) }

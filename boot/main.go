@@ -62,6 +62,7 @@ func main() {
 	mountFiles(vfs.Root)
 	mountDevices(vfs.Root)
 	unpackFiles(vfs.Root)
+	report("commands", linkCommands(vfs.Root))
 	stage(stageFiles)
 	if on, _ := cmdline.Get(commandLine(), "nmi_watchdog"); on != "0" {
 		irq.AllowNMI(&acpiInfo.MADT)

@@ -20,7 +20,7 @@ func btList(c *Context, from btSource, f *run.Flags) error {
 	if len(f.Args) > 0 {
 		patterns = f.Args[0]
 	}
-	if st, err := vfs.Stat(patterns); f.HasScript || err == nil && !st.IsDir() {
+	if st, err := vfs.Stat(c.path(patterns)); f.HasScript || err == nil && !st.IsDir() {
 		return btPoints(c, from, f)
 	}
 	found := 0

@@ -22,7 +22,7 @@ func bpfAsm(c *Context, args []string) error {
 	if len(args) < 2 {
 		return Usagef("give a file and at least one place")
 	}
-	name, text, err := bpfRead(args[0])
+	name, text, err := bpfRead(c.path(args[0]))
 	if err != nil {
 		return err
 	}

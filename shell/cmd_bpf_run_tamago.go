@@ -23,7 +23,7 @@ func bpfRun(c *Context, args []string) error {
 	case len(args) == 1 && c.Interrupt == nil:
 		return Usagef("give a command: without a terminal, nobody can type ^C")
 	}
-	_, data, err := bpfRead(args[0])
+	_, data, err := bpfRead(c.path(args[0]))
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func runBt(c *Context, args []string) error {
 		o.Users = users
 	}
 	if f.Output != "" {
-		file, err := vfs.Open(f.Output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+		file, err := vfs.Open(c.path(f.Output), os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func btOptions(c *Context, f *run.Flags, from btSource) (*run.Options, error) {
 		return nil, err
 	}
 	o := &run.Options{Unit: unit, Places: from.Places, Err: c.Err, Quiet: f.Quiet, Verify: f.DryRun, Ledger: f.Verbose, Unsafe: f.Unsafe, Budget: f.Budget, Now: cpu.Nanotime, Interrupt: c.Interrupt}
-	o.Out = &out.Printer{W: c.Out, JSON: f.JSON, Unit: unit, Started: btBoot(), Err: c.Err, NoWarnings: f.NoWarnings, System: c.btSystem, Cat: btCat}
+	o.Out = &out.Printer{W: c.Out, JSON: f.JSON, Unit: unit, Started: btBoot(), Err: c.Err, NoWarnings: f.NoWarnings, System: c.btSystem, Cat: c.btCat}
 	if c.Machine.Programs != nil {
 		o.Out.Call = callName
 	}
@@ -163,8 +163,8 @@ func btScript(c *Context, f *run.Flags) (name, text string, params []string, err
 	if len(f.Args) == 0 {
 		return "", "", nil, Usagef("give a script: -e SCRIPT, or a file")
 	}
-	file := f.Args[0]
-	if file == "-" {
+	file := c.path(f.Args[0])
+	if f.Args[0] == "-" {
 		b, err := io.ReadAll(io.LimitReader(&interruptible{c, c.In}, lang.MaxBytes+1))
 		return "stdin", string(b), f.Args[1:], err
 	}
@@ -172,7 +172,7 @@ func btScript(c *Context, f *run.Flags) (name, text string, params []string, err
 		return "", "", nil, refusal.New(syscall.EFBIG, "%s has %d bytes, more than %d", file, st.Size(), lang.MaxBytes)
 	}
 	b, err := vfs.ReadFile(file)
-	return file, string(b), f.Args[1:], err
+	return f.Args[0], string(b), f.Args[1:], err
 }
 
 // btCommand starts a line of the shell, which ends with the script, and passes on its status when it has
@@ -211,8 +211,8 @@ func (c *Context) btSystem(line string) (string, error) {
 	return b.String(), nil
 }
 
-func btCat(file string) (string, error) {
-	b, err := vfs.ReadFile(file)
+func (c *Context) btCat(file string) (string, error) {
+	b, err := vfs.ReadFile(c.path(file))
 	return string(b), err
 }
 

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"bytes"
 	"encoding/binary"
 	"io"
 	"strings"
@@ -13,17 +12,21 @@ import (
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/pipe"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
 )
 
-// MountCommand makes the file by which a program hands a command over to the kernel's shell:
+// MountCommand makes the file by which a program hands a command over to the kernel's shell. What is
+// written and what is read are parts: a kind and how long it is, 4 bytes each, little-endian, and then
+// the part itself.
 //
-//	write   two numbers of 4 bytes: how many bytes follow, and how many words the command has; these, each
-//	        with a zero behind it; then what the command reads
-//	write   anything more: ^C
-//	read    parts of a kind (1 output, 2 errors, 3 the end), with how long they are, 4 bytes each; the last
-//	        is the exit status
+//	write   1 the command: the folder where it runs, variables as NAME=VALUE, its name and its arguments,
+//	        a zero behind each; then 2 what it reads, nothing at the end, each time that it asks; 3 ^C
+//	read    1 output, 2 errors, 3 the exit status (4 bytes), which is the end; 4 the command asks for
+//	        input, for so many bytes at most (4 bytes)
 //
-// Numbers are little-endian. When the file is closed, the command is interrupted.
+// When the file is closed, the command is interrupted.
 func MountCommand(tree *vfs.FS, path string, shell func(out io.Writer) *Shell) error {
 	return tree.Bind(path, handing{shell})
 }
@@ -31,20 +34,30 @@ func MountCommand(tree *vfs.FS, path string, shell func(out io.Writer) *Shell) e
 // handing is the file.
 type handing struct{ shell func(io.Writer) *Shell }
 
-// mostHanded is how many bytes a command may have, with what it reads.
-const mostHanded = 1 << 20
+// The kinds of parts that are written.
+const (
+	handedCommand = 1 + iota
+	handedInput
+	handedInterrupt
+)
 
-// The kinds of parts.
+// The kinds of parts that are read.
 const (
 	handedOut = 1 + iota
 	handedErr
 	handedEnd
+	handedAsks
+)
+
+const (
+	partHead   = 8       // bytes in front of a part
+	mostHanded = 1 << 20 // bytes in one
 )
 
 func (handing) Stat() vfs.Info { return vfs.Info{Mode: 0o600} }
 
 func (f handing) Open(int) (vfs.Handle, error) {
-	h := &handed{file: f, interrupt: make(chan struct{})}
+	h := &handed{file: f, input: make(chan []byte, 1), interrupt: make(chan struct{})}
 	h.answer, h.says = pipe.New(0)
 	return h, nil
 }
@@ -54,10 +67,12 @@ type handed struct {
 	vfs.Stream
 	file         handing
 	answer, says *vfs.File // the ends of a pipe
+	saying       sync.Mutex
+	input        chan []byte // what the command has asked for; nothing: there is no more
 
 	mu sync.Mutex
 	// guarded by mu:
-	request   []byte
+	written   []byte // and not taken yet
 	begun     bool
 	stopped   bool
 	interrupt chan struct{} // closed by stop
@@ -65,85 +80,152 @@ type handed struct {
 
 // WriteAt implements vfs.Handle.
 //
-// Errors: EINVAL, E2BIG.
+// Errors: EINVAL, E2BIG, ENOENT.
 func (h *handed) WriteAt(p []byte, _ int64) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.begun {
-		h.stop()
-		return len(p), nil
+	h.written = append(h.written, p...)
+	for len(h.written) >= partHead {
+		kind, n := binary.LittleEndian.Uint32(h.written), int(binary.LittleEndian.Uint32(h.written[4:]))
+		if n > mostHanded {
+			h.written = nil
+			return 0, refusal.New(syscall.E2BIG, "a part of %d bytes, more than %d", n, mostHanded)
+		}
+		if len(h.written) < partHead+n {
+			break
+		}
+		data := h.written[partHead : partHead+n]
+		h.written = h.written[partHead+n:]
+		if err := h.take(kind, data); err != nil {
+			h.written = nil
+			return 0, err
+		}
 	}
-	h.request = append(h.request, p...)
-	if len(h.request) < handedHead {
-		return len(p), nil
-	}
-	switch want := int(binary.LittleEndian.Uint32(h.request)) + handedHead; {
-	case want > mostHanded:
-		h.request = nil
-		return 0, refusal.New(syscall.E2BIG, "a command of %d bytes, more than %d", want, mostHanded)
-	case len(h.request) < want:
-		return len(p), nil
-	}
-	words, input, err := parseHanded(h.request[4:])
-	if h.request = nil; err != nil {
-		return 0, err
-	}
-	h.begun = true
-	kthread.Run(words[0], func() { h.run(words, input) })
 	return len(p), nil
 }
 
-// handedHead is how long the numbers in front of a command are.
-const handedHead = 8
-
-// parseHanded returns the words and the input.
+// take takes a part. Context: mu held.
 //
-// Errors: EINVAL.
-func parseHanded(request []byte) (words []string, input []byte, err error) {
-	n := binary.LittleEndian.Uint32(request)
-	input = request[4:]
-	for range n {
-		word, rest, ok := bytes.Cut(input, []byte{0})
-		if !ok {
-			break
+// Errors: EINVAL; those of begin.
+func (h *handed) take(kind uint32, data []byte) error {
+	switch {
+	case kind == handedCommand && !h.begun:
+		return h.begin(data)
+	case kind == handedInput && h.begun:
+		select {
+		case h.input <- data:
+			return nil
+		default:
+			return refusal.New(syscall.EINVAL, "the command has not asked for input")
 		}
-		words, input = append(words, string(word)), rest
+	case kind == handedInterrupt && h.begun:
+		h.stop()
+		return nil
 	}
-	if len(words) != int(n) || n == 0 {
-		return nil, nil, refusal.New(syscall.EINVAL, "%d words were announced, %d came", n, len(words))
+	return refusal.New(syscall.EINVAL, "a part of kind %d cannot come here", kind)
+}
+
+// begin begins the command. Context: mu held.
+//
+// Errors: EINVAL; ENOENT and ENOTDIR of the folder; those of Shell.begin.
+func (h *handed) begin(data []byte) error {
+	words := strings.Split(string(data), "\x00")
+	if n := len(words); n < 3 || words[n-1] != "" {
+		return refusal.New(syscall.EINVAL, "a command is a folder, a name and arguments, with a zero behind each")
 	}
-	return words, input, nil
+	s := h.file.shell(writerFunc(func(p []byte) error { return h.say(handedOut, p) }))
+	s.Err, s.interrupt = writerFunc(func(p []byte) error { return h.say(handedErr, p) }), h.interrupt
+	s.In = &asking{handed: h}
+	if err := s.enter(words[0]); err != nil {
+		return err
+	}
+	words, err := s.begin(words[1 : len(words)-1])
+	if err != nil {
+		return err
+	}
+	h.begun = true
+	kthread.Run(words[0], func() { h.run(s, words) })
+	return nil
+}
+
+// begin sets the variables in front of a command, for the programs that it starts, and returns its words.
+//
+// Errors: EINVAL there is no command; E2BIG they are more than a shell may have.
+func (s *Shell) begin(words []string) ([]string, error) {
+	for i, word := range words {
+		name, value, ok := strings.Cut(word, "=")
+		if !ok {
+			return words[i:], nil
+		}
+		if !syntax.ValidName(name) { // programs can have others
+			continue
+		}
+		if err := s.Set(name, expand.Variable{Set: true, Exported: true, Kind: expand.String, Str: value}); err != nil {
+			return nil, refusal.New(syscall.E2BIG, "%v", err)
+		}
+	}
+	return nil, refusal.New(syscall.EINVAL, "there are variables, and no command")
 }
 
 // run runs the command, and ends the answer by its status.
-func (h *handed) run(words []string, input []byte) {
+func (h *handed) run(s *Shell, words []string) {
 	defer vfs.Close(h.says)
-	s := h.file.shell(part{h.says, handedOut})
-	s.Err, s.interrupt = part{h.says, handedErr}, h.interrupt
 	s.inline(s.newJob(strings.Join(words, " ")), func(s *Shell) {
-		c := s.context(bytes.NewReader(input))
 		if cmd := s.commands[words[0]]; cmd != nil {
-			s.status = report(c, cmd, guard(cmd, c, words[1:]))
+			s.status = s.runCommand(cmd, words[1:])
 		} else {
 			s.status = statusNotFound
-			io.WriteString(c.Err, s.notFound(words[0]))
+			io.WriteString(s.Err, s.notFound(words[0]))
 		}
 	})
-	part{h.says, handedEnd}.Write(binary.LittleEndian.AppendUint32(nil, uint32(s.status)))
+	h.say(handedEnd, binary.LittleEndian.AppendUint32(nil, uint32(s.status)))
 }
 
-// part is a writer of parts of a kind.
-type part struct {
-	to   *vfs.File
-	kind uint32
+// say writes a part of the answer.
+func (h *handed) say(kind uint32, b []byte) error {
+	h.saying.Lock()
+	defer h.saying.Unlock()
+	head := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, kind), uint32(len(b)))
+	_, err := h.says.Write(append(head, b...))
+	return err
 }
 
-func (p part) Write(b []byte) (int, error) {
-	head := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, p.kind), uint32(len(b)))
-	if _, err := p.to.Write(append(head, b...)); err != nil {
+// writerFunc is a writer of everything at once.
+type writerFunc func([]byte) error
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	if err := f(p); err != nil {
 		return 0, err
 	}
-	return len(b), nil
+	return len(p), nil
+}
+
+// asking is the command's input. It asks for no more than the command reads, since what is left is the
+// next one's.
+type asking struct {
+	*handed
+	left  []byte
+	ended bool
+}
+
+func (a *asking) Read(p []byte) (int, error) {
+	if len(a.left) == 0 && !a.ended && len(p) > 0 {
+		if err := a.say(handedAsks, binary.LittleEndian.AppendUint32(nil, uint32(min(len(p), mostHanded)))); err != nil {
+			return 0, err
+		}
+		select {
+		case data := <-a.input:
+			a.left, a.ended = data, len(data) == 0
+		case <-a.interrupt:
+			return 0, Status(statusInterrupted)
+		}
+	}
+	if a.ended {
+		return 0, io.EOF
+	}
+	n := copy(p, a.left)
+	a.left = a.left[n:]
+	return n, nil
 }
 
 // stop interrupts the command. Context: mu held.

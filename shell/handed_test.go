@@ -3,6 +3,7 @@ package shell
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -43,15 +44,15 @@ func handOver(t *testing.T) *vfs.File {
 	return f
 }
 
-// request is a command as it is written.
-func request(input string, words ...string) []byte {
-	b := binary.LittleEndian.AppendUint32(make([]byte, 4), uint32(len(words)))
-	for _, w := range words {
-		b = append(b, w+"\x00"...)
-	}
-	b = append(b, input...)
-	binary.LittleEndian.PutUint32(b, uint32(len(b)-8))
-	return b
+// request is a command as it is written, in the root folder.
+func request(words ...string) []byte {
+	return written(handedCommand, "/\x00"+strings.Join(words, "\x00")+"\x00")
+}
+
+// written is a part.
+func written(kind uint32, data string) []byte {
+	b := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, kind), uint32(len(data)))
+	return append(b, data...)
 }
 
 // nextPart reads a part of the answer.
@@ -70,8 +71,16 @@ func nextPart(t *testing.T, f *vfs.File) (kind uint32, data []byte) {
 
 func TestACommandIsHandedOver(t *testing.T) {
 	f := handOver(t)
-	for _, b := range request("in\x00put", "hears", "one", "", "two words") { // in pieces
+	for _, b := range request("hears", "one", "", "two words") { // in pieces
 		if _, err := f.Write([]byte{b}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, input := range []string{"in\x00", "put", ""} {
+		if kind, data := nextPart(t, f); kind != handedAsks || len(data) != 4 {
+			t.Fatalf("kind %d, %q", kind, data)
+		}
+		if _, err := f.Write(written(handedInput, input)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,30 +95,56 @@ func TestACommandIsHandedOver(t *testing.T) {
 	vfs.Close(f)
 }
 
-// TestAHandedCommandIsInterrupted: by what is written behind it.
+// TestAHandedCommandIsInterrupted: by ^C, while it waits, and while it waits for input.
 func TestAHandedCommandIsInterrupted(t *testing.T) {
-	f := handOver(t)
-	f.Write(request("", "waits"))
-	nextPart(t, f) // it is waiting
-	for range 2 {
-		if _, err := f.Write([]byte{3}); err != nil {
-			t.Fatal(err)
+	for command, status := range map[string]byte{"waits": statusInterrupted, "hears": 7} {
+		f := handOver(t)
+		f.Write(request(command))
+		nextPart(t, f) // it is waiting
+		for range 2 {
+			if _, err := f.Write(written(handedInterrupt, "")); err != nil {
+				t.Fatal(err)
+			}
 		}
+		for {
+			if kind, data := nextPart(t, f); kind == handedEnd {
+				if data[0] != status {
+					t.Errorf("%s: %v", command, data)
+				}
+				break
+			}
+		}
+		vfs.Close(f)
 	}
-	if kind, data := nextPart(t, f); kind != handedEnd || data[0] != statusInterrupted {
-		t.Errorf("kind %d, %v", kind, data)
+}
+
+// variables are so many assignments.
+func variables(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "V%d=x ", i)
 	}
-	vfs.Close(f)
+	return b.String()
 }
 
 func TestAWrongCommandIsRefused(t *testing.T) {
+	long := written(handedCommand, "")
+	binary.LittleEndian.PutUint32(long[4:], mostHanded+1)
 	for name, c := range map[string]struct {
 		request []byte
 		want    error
 	}{
-		"long":      {append(binary.LittleEndian.AppendUint32(nil, mostHanded), 1, 0, 0, 0), syscall.E2BIG},
-		"no words":  {request("x"), syscall.EINVAL},
-		"few words": {append([]byte{2, 0, 0, 0, 255, 255, 255, 255}, "a\x00"...), syscall.EINVAL},
+		"long":       {long, syscall.E2BIG},
+		"no name":    {written(handedCommand, "/\x00"), syscall.EINVAL},
+		"variables":  {request("A=1"), syscall.EINVAL},
+		"many":       {request(append(strings.Fields(variables(maxNames)), "hears")...), syscall.E2BIG},
+		"no zero":    {written(handedCommand, "/\x00hears"), syscall.EINVAL},
+		"no folder":  {written(handedCommand, "/nowhere\x00hears\x00"), syscall.ENOENT},
+		"input":      {written(handedInput, "x"), syscall.EINVAL},
+		"an end":     {written(handedInterrupt, ""), syscall.EINVAL},
+		"no kind":    {written(9, ""), syscall.EINVAL},
+		"two":        {append(request("waits"), request("waits")...), syscall.EINVAL},
+		"more input": {append(request("waits"), append(written(handedInput, "x"), written(handedInput, "y")...)...), syscall.EINVAL},
 	} {
 		f := handOver(t)
 		if _, err := f.Write(c.request); !errors.Is(err, c.want) {
@@ -118,7 +153,7 @@ func TestAWrongCommandIsRefused(t *testing.T) {
 		vfs.Close(f)
 	}
 	f := handOver(t)
-	f.Write(request("", "nosuch"))
+	f.Write(request("nosuch"))
 	if kind, data := nextPart(t, f); kind != handedErr || !strings.Contains(string(data), "nosuch: command not found") {
 		t.Errorf("kind %d, %q", kind, data)
 	}

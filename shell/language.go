@@ -50,13 +50,23 @@ func cd(c *Context, args []string) error {
 	case len(args) == 1:
 		to = args[0]
 	}
+	old := s.dir
+	if err := s.enter(to); err != nil {
+		return err
+	}
+	return s.set("OLDPWD", old)
+}
+
+// enter makes a directory the shell's.
+//
+// Errors: ENOENT, ENOTDIR, ELOOP.
+func (s *Shell) enter(to string) error {
 	dir := path.Clean(s.path(to))
 	if _, err := vfs.Root.PlaceAt(vfs.Root.RootPlace(), dir, true, true); err != nil {
 		return err
 	}
-	old := s.dir
 	s.dir = dir
-	return s.set("OLDPWD", old)
+	return nil
 }
 
 func shift(c *Context, args []string) error {

@@ -17,13 +17,23 @@ var purposes = []struct{ name, commands string }{
 	{"kernel", "dmesg sysctl ps kill free uptime uname date crash poweroff reboot"},
 	{"board", "lscpu cpuid rdmsr wrmsr lspci inb outb peek poke dmidecode acpidump"},
 	{"files", "ls cat less more head tail grep wc hexdump mkdir rm"},
-	{"shell", "help history clear echo time sleep repeat watch jobs fg bg wait true false exit"},
-	{"script", "sh . source eval exec command type cd pwd set unset shift read test [ printf trap break continue return :"},
+	{"shell", "help clear echo time sleep repeat watch true false"},
+	{ofPrompt, "history jobs fg bg wait exit"},
+	{ofScripts, "sh . source eval exec command type cd pwd set unset shift read test [ printf trap break continue return :"},
 	{others, ""},
 }
 
 // others is the purpose of all other commands: those of an image with tests.
 const others = "others"
+
+// The purposes of commands that are about the shell itself in which they are typed.
+const ofPrompt, ofScripts = "prompt", "script"
+
+// Handed are the commands that programs, too, can have run: all but those that are about the shell itself.
+func (s *Shell) Handed() []string {
+	own := append(s.commandsFor(ofPrompt), s.commandsFor(ofScripts)...)
+	return slices.DeleteFunc(s.commandNames(), func(c string) bool { return slices.Contains(own, c) })
+}
 
 // commandsFor returns the commands of this shell for a purpose: a kernel without linux/ has fewer.
 func (s *Shell) commandsFor(name string) []string {

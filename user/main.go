@@ -1,6 +1,7 @@
 // Command box is all of sonde's own programs in one file. The name that it is called by
 // selects the program; called as box, it lists the names, or runs the program that its
-// first argument names.
+// first argument names. Any other name is a command of the kernel's shell, to which it is
+// handed over.
 //
 // The shell is mvdan.cc/sh, the file commands are u-root's. Ours are about the kernel:
 // programs to be probed, and programs that make work.
@@ -25,7 +26,6 @@ type status = tools.Status
 
 // own are the programs that are not u-root's.
 var own = map[string]program{
-	"bt":     tool(bt),
 	"burn":   burn,
 	"echo":   tool(tools.Echo),
 	"env":    tool(tools.Env),
@@ -77,8 +77,14 @@ func run(name string, args []string) int {
 	case core[name] != nil:
 		err = runCore(name, args)
 	default:
-		fmt.Fprintf(os.Stderr, "box: there is no program %q\n", name)
-		return 127
+		f, open := os.OpenFile(commandFile, os.O_RDWR, 0)
+		if errors.Is(open, os.ErrNotExist) {
+			fmt.Fprintf(os.Stderr, "box: there is no program %q\n", name)
+			return 127
+		}
+		if err = open; err == nil {
+			err = handOver(tools.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, f, append([]string{name}, args...)...)
+		}
 	}
 	var s status
 	switch {

@@ -29,10 +29,40 @@ EXPECT ^@: 1$
 EXPECT ^status 5$
 EXPECT ^there$
 EXPECT ^here$
-EXPECT ^bt: none.bt: no such file or directory$
+EXPECT ^bt: /tmp/none.bt: no such file or directory$
 RUN /bin/sh -c 'bt -e "kprobe:vfs.Reed { }"; echo then $?'
 EXPECT ^HINT: did you mean vfs.Read\?$
 EXPECT ^then 1$
+
+NAME the kernel's commands are programs
+SMP 2
+RUN /bin/sh -c 'for f in vfs.Read vfs.Write; do explain $f; done | grep -c ^sonde/kernel/vfs'
+RUN /bin/sh -c 'insmod funccount target=vfs.Open && cat /proc/version > /dev/null && rmmod funccount; echo status $?'
+RUN echo vfs.Read > /tmp/places; xargs explain < /tmp/places | head -n 1
+RUN /bin/sh -c 'printf "a\nb\n" | while read x; do echo line $x; explain vfs.Read > /dev/null; done; echo xyz | hexdump | grep xyz; explain vfs.Reed; echo wrong $?'
+RUN /bin/sh -c 'cd /tmp; FROM=here bt -q -c "env" -e "BEGIN { }" | grep FROM; bt -q -o y -e "BEGIN { printf(\"in a file\\n\"); }" -c true; cat y'
+EXPECT ^2$
+EXPECT ^status 0$
+EXPECT ^sonde/kernel/vfs.Read\+0x0$
+EXPECT ^line a$
+EXPECT ^line b$
+EXPECT \|xyz.\|$
+EXPECT did you mean
+EXPECT ^wrong 1$
+EXPECT ^FROM=here$
+EXPECT ^in a file$
+
+NAME many of them run at the same time, each with its own output
+SMP 4
+RUN for i in 1 2 3 4 5 6 7 8; do /bin/sh -c "for p in vfs.Read vfs.Write vfs.Open; do explain \$p; done > /tmp/of$i" & done; wait
+RUN for i in 1 2 3 4 5 6 7 8; do shasum < /tmp/of$i; done | uniq | wc -l; grep -c ^sonde /tmp/of1
+EXPECT ^1$
+EXPECT ^3$
+
+NAME one whose program is killed ends, and leaves nothing
+SMP 2
+RUN /bin/kwatch w@printk.consoleLevel > /tmp/w 2>&1 & /bin/sh -c 'until grep -q register /tmp/w; do sleep 0.1; done'; kill -KILL $!; wait; sleep 1; grep consoleLevel /sys/kernel/debug/kwatch/list || echo no watchpoint is left
+EXPECT ^no watchpoint is left$
 
 NAME the command of its script ends with it
 SMP 2
