@@ -49,7 +49,11 @@ func ParseSiteOf(text string, kinds ...Kind) (Site, error) {
 	for _, k := range kinds {
 		names = append(names, k.String())
 	}
-	return s, parser{text}.no("this is a %s, not a %s", s.Kind, strings.Join(names, " or "))
+	example := ""
+	if slices.Contains(kinds, Watch) {
+		example = "; give the access and what is watched, as in w@printk.level"
+	}
+	return s, parser{text}.no("this is a %s, not a %s%s", s.Kind, strings.Join(names, " or "), example)
 }
 
 // A parser knows the whole text, for its errors.
@@ -215,7 +219,17 @@ func (p parser) check(s Site) error {
 	case s.Kind == Watch && s.Symbol == "" && s.Addr == 0:
 		return p.no("what is to be watched is missing, as in w@printk.level")
 	}
-	return nil
+	return p.checkOffset(s)
+}
+
+// checkOffset looks for a plus in the name: where has found no number behind it, and no name has one.
+func (p parser) checkOffset(s Site) error {
+	at := strings.LastIndexByte(s.Symbol, '+')
+	if at <= 0 || s.Kind != Kernel && s.Kind != Program && s.Kind != Watch {
+		return nil
+	}
+	name := s.Symbol[:at]
+	return p.no("%q behind %s+ is no offset; give a number of bytes, as in %s+0x10", s.Symbol[at+1:], name, name)
 }
 
 // where reads SYMBOL or a number, which it returns as addr, and any number of +OFFSET or +OFFSET/SIZE

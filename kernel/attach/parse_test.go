@@ -36,7 +36,6 @@ var places = map[string]Site{
 	"every:1.5s":                         {Kind: Every, Period: 1500 * time.Millisecond},
 	"tick":                               {Symbol: "tick"},
 	"main.f[go.shape.struct { A int }]":  {Symbol: "main.f[go.shape.struct { A int }]"},
-	"a+b":                                {Symbol: "a+b"},
 	"7:ret:0x401665":                     {Kind: Program, PID: 7, Return: true, Addr: 0x401665},
 	"ret:sh:main":                        {Kind: Program, Return: true, File: "sh", Symbol: "main"},
 	"ret:sh:0x1ed880":                    {Kind: Program, Return: true, File: "sh", Offset: 0x1ed880},
@@ -109,6 +108,10 @@ func TestRefusedPlaces(t *testing.T) {
 		"io.go:0":            `"0" after io.go`,
 		"io.go:x":            `"x" after io.go`,
 		":main":              "the file before the colon is missing",
+		"vfs.Read+0x10x":     `"0x10x" behind vfs.Read+ is no offset; give a number of bytes, as in vfs.Read+0x10`,
+		"w@printk.level+x":   `"x" behind printk.level+ is no offset`,
+		"ret:vfs.Read+":      `"" behind vfs.Read+ is no offset`,
+		"/bin/sh:main+1y":    `"1y" behind main+ is no offset`,
 		"sys:":               "the name of the system call is missing",
 		"tick:99":            `"99" is no frequency; give tick:1hz`,
 		"tick:0hz":           "no frequency",
@@ -136,6 +139,9 @@ func TestKindsOfPlaces(t *testing.T) {
 	}
 	_, err := ParseSiteOf("w@printk.level", Kernel, Program)
 	if want := `place "w@printk.level": this is a watchpoint, not a place in the kernel or place in a program`; !errors.Is(err, syscall.EINVAL) || err.Error() != want {
+		t.Error(err)
+	}
+	if _, err = ParseSiteOf("vfs.Read", Watch); err == nil || !strings.HasSuffix(err.Error(), "not a watchpoint; give the access and what is watched, as in w@printk.level") {
 		t.Error(err)
 	}
 	if _, err := ParseSiteOf("", Kernel); !errors.Is(err, syscall.EINVAL) {
