@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -52,7 +53,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -h":                            once("processors"),
 	"go run ./qemu -cpu Nehalem":                  prompts,
 	"go run ./qemu -c lspci -- -device e1000":     once("Ethernet controller"),
-	"go run ./qemu/bench -programs -n 1 -peer qemu/bench/testdata/linux-5.10.tsv": func(t *testing.T, command string) { once("smp1/getpid")(t, command+" -round 1ms") },
+	"go run ./qemu/bench -programs -n 1 -peer qemu/bench/testdata/linux-5.10.tsv": oneRow("smp2/getpid"),
 	`go run ./qemu -accel counted -smp 1 -c "time bt -q -e 'BEGIN { exit() }'; time bt -q -e 'kprobe:vfs.Read { @ = count(); }' -c true; time bt -q -e 'kprobe:vfs.Read { @ = count(); }' -c true; time bt -q --config max_probes=60000 -e 'kprobe:* { @ = count(); }' -c true"`: takesLess(20, 100, 50, 2000),
 	"go run ./qemu -build":                                             once("limit"),
 	"go run ./qemu -smp 2 -c 'glass -o vfs.Read'":                      prints("-> 49"),
@@ -76,7 +77,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu/bench -count r_1000 r_16000":                                                   counts("r_16000\t"),
 	"go run ./qemu/bench -count -programs getpid":                                                 once("smp1/getpid"),
 	"go run ./qemu/bench -count -programs signal_self":                                            once("smp1/signal_self"),
-	"go run ./qemu/bench -programs -count":                                                        once("smp1/cow"),
+	"go run ./qemu/bench -programs -count":                                                        oneRow("smp1/cow"),
 	"go run ./qemu/bench -programs -count yield_two signal_self signal_wake timer_signal timerfd": once("smp1/timerfd"),
 	"go run ./qemu -test -c 'ktest control/everything_else_can_be_probed'":                        once(" functions can be probed; blacklist: "),
 	"go run ./qemu -test -c 'ktest user/'": func(t *testing.T, command string) {
@@ -150,12 +151,13 @@ func shell(t *testing.T, line string) *exec.Cmd {
 		return path
 	}
 	if args, ok := strings.CutPrefix(line, "go run ./qemu/bench "); ok {
-		line = once(benchmarks) + " " + args
+		line = once(benchmarks) + " -image " + once(normalImage) + " " + args
 	} else if args, ok := strings.CutPrefix(line, "go run ./qemu "); ok {
-		if !strings.Contains(args, "-test") {
-			args = "-image " + once(normalImage) + " " + args
+		image := normalImage
+		if strings.HasPrefix(args, "-test ") {
+			image = testImage
 		}
-		line = fmt.Sprint(once(launcher), " -timeout ", timeLimit(t), " ", args) // the usual two minutes are for a quiet host
+		line = fmt.Sprint(once(launcher), " -image ", once(image), " -timeout ", timeLimit(t), " ", args) // the usual two minutes are for a quiet host
 	}
 	return goRun(t, line)
 }
@@ -206,6 +208,12 @@ func counts(want string) func(*testing.T, string) {
 	return func(t *testing.T, command string) {
 		once(want)(t, strings.Replace(command, "-count", "-count -runs 1", 1))
 	}
+}
+
+// oneRow is once for a command that measures all rows of programs, as make bench and a test in bench
+// do: this one is enough.
+func oneRow(want string) func(*testing.T, string) {
+	return func(t *testing.T, command string) { once(want)(t, command+" -round 1ms "+path.Base(want)) }
 }
 
 // dry asks make what it would run.

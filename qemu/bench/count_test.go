@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"sonde/internal/image"
 	"sonde/qemu/machine"
 )
 
@@ -48,7 +47,7 @@ func TestHitsTakeNoMoreInstructions(t *testing.T) {
 // counted returns the least that rows have taken.
 func counted(t *testing.T, runs int, rows string) map[string]int {
 	t.Helper()
-	path, err := image.Build(image.BuildOptions{})
+	path, err := kernel()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +119,7 @@ func TestTheBootIsQuick(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
 	}
-	path, err := image.Build(image.BuildOptions{})
+	path, err := kernel()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"sonde/internal/image"
@@ -40,6 +41,17 @@ const (
 	timedRuns   = 9
 	countedRuns = 3
 )
+
+// imageFile is what is booted; "" is an image that is built.
+var imageFile string
+
+// kernel returns the path of the image that is booted.
+var kernel = sync.OnceValues(func() (string, error) {
+	if imageFile != "" {
+		return imageFile, nil
+	}
+	return image.Build(image.BuildOptions{})
+})
 
 // limit is how long each machine may take.
 var limit = machine.Patience(5 * time.Minute)
@@ -59,6 +71,7 @@ func main() {
 	peerFile := flag.String("peer", "", "compare with the numbers in this TSV `file` (see the comment in peer.go)")
 	count := flag.Bool("count", false, "count instructions instead of time, on one processor; with arguments, only the rows of these names")
 	only := flag.Bool("programs", false, "measure only programs; with arguments, only the rows of these names")
+	flag.StringVar(&imageFile, "image", "", "boot this image `file` instead of building one")
 	flag.DurationVar(&round, "round", round, "`time` of one round of a row of programs")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
@@ -87,7 +100,7 @@ func run(n, runs, smp int, peerFile string) error {
 	if err != nil {
 		return err
 	}
-	path, err := image.Build(image.BuildOptions{})
+	path, err := kernel()
 	if err != nil {
 		return err
 	}
@@ -121,7 +134,7 @@ func instructions(runs int, rows []string, peerFile string) error {
 	if err != nil {
 		return err
 	}
-	path, err := image.Build(image.BuildOptions{})
+	path, err := kernel()
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"sonde/internal/image"
 	"sonde/qemu/initrd"
 	"sonde/qemu/machine"
 )
@@ -86,7 +85,7 @@ func programConfig(smp, ms int, rows []string) (c machine.Config, remove func(),
 	remove = func() { os.RemoveAll(dir) }
 	c = machine.Config{SMP: smp, Timeout: limit, Initrd: filepath.Join(dir, "initrd"),
 		Script: fmt.Sprintf("ubench -v -t %d %s", ms, strings.Join(rows, " "))}
-	if c.Image, err = image.Build(image.BuildOptions{}); err == nil {
+	if c.Image, err = kernel(); err == nil {
 		err = archive(dir, c.Initrd)
 	}
 	if err != nil {
