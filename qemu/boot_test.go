@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -52,6 +54,28 @@ func bootScript(t *testing.T, build func() (string, error), c machine.Config) ma
 	t.Helper()
 	return bootImage(t, imagePath(t, build), c)
 }
+
+// bootScripts runs scripts one after the other on one machine. It returns what each has printed and its
+// status.
+func bootScripts(t *testing.T, build func() (string, error), c machine.Config, scripts []string) (out []string, status []int, r machine.Result) {
+	t.Helper()
+	c.Script = strings.Join(scripts, between)
+	r = bootScript(t, build, c)
+	rest := string(r.Stdout)
+	for range len(scripts) - 1 {
+		text, behind, _ := strings.Cut(rest, mark)
+		line, behind, ok := strings.Cut(behind, "\n")
+		n, err := strconv.Atoi(line)
+		if !ok || err != nil {
+			t.Fatalf("%d of %d scripts have ended\n%s", len(out), len(scripts), said(r))
+		}
+		out, status, rest = append(out, text), append(status, n), behind
+	}
+	return append(out, rest), append(status, r.Status), r
+}
+
+// between is between scripts that run on one machine.
+const between = "\necho " + mark + "$?\n"
 
 // bootImage is bootScript for an existing image.
 func bootImage(t *testing.T, path string, c machine.Config) machine.Result {
