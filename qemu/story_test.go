@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,8 +11,10 @@ import (
 	"sonde/qemu/story"
 )
 
-// TestStory runs the stories in testdata, each on a machine of its own:
-// TestStory/files/echo_writes_to_files.
+// sharing are the files whose stories leave a machine as it was.
+var sharing = []string{"bt", "explain", "tools"}
+
+// TestStory runs the stories in testdata: TestStory/files/echo_writes_to_files.
 func TestStory(t *testing.T) {
 	runsBeside(t)
 	files, err := filepath.Glob("testdata/*.story")
@@ -28,20 +31,49 @@ func TestStory(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".story"), func(t *testing.T) {
-			for _, s := range stories {
-				t.Run(s.Name, func(t *testing.T) { tell(t, file, s) })
+		name := strings.TrimSuffix(filepath.Base(file), ".story")
+		t.Run(name, func(t *testing.T) {
+			for _, group := range groups(stories, slices.Contains(sharing, name)) {
+				tell(t, file, group)
 			}
 		})
 	}
 }
 
-func tell(t *testing.T, file string, s story.Story) {
-	r := bootScript(t, normalImage, machine.Config{
-		Machine: s.Machine, SMP: max(s.SMP, 1), Memory: s.Memory, Append: s.Append, Script: s.Script,
-	})
-	wrong := s.Check(string(r.Stdout), string(r.Log), r.Status)
-	if len(wrong) > 0 {
-		t.Errorf("%s:%d: %s\n%s", file, s.Line, strings.Join(wrong, "\n"), said(r))
+// groups returns the stories of each machine. If they may share one, it gets as many as its command
+// line has room for, but none that says what the machine is or looks at the log.
+func groups(stories []story.Story, share bool) (list [][]story.Story) {
+	room := 0
+	for _, s := range stories {
+		shares := share && s.SMP == 0 && s.Machine+s.Memory+s.Append == "" && s.ExpectLog == nil
+		need := len(s.Script) + len(between)
+		if !shares || need > room {
+			list, room = append(list, nil), machine.MaxCommandLine-len("-- ")
+		}
+		list[len(list)-1] = append(list[len(list)-1], s)
+		if room -= need; !shares {
+			room = 0
+		}
+	}
+	return list
+}
+
+// tell runs stories one after the other on a machine that the first describes.
+func tell(t *testing.T, file string, group []story.Story) {
+	var scripts []string
+	for _, s := range group {
+		scripts = append(scripts, s.Script)
+	}
+	first := group[0]
+	out, status, r := bootScripts(t, normalImage, machine.Config{
+		Machine: first.Machine, SMP: max(first.SMP, 1), Memory: first.Memory, Append: first.Append,
+	}, scripts)
+	for i, s := range group {
+		t.Run(s.Name, func(t *testing.T) {
+			wrong := s.Check(out[i], string(r.Log), status[i])
+			if len(wrong) > 0 {
+				t.Errorf("%s:%d: %s\n%s", file, s.Line, strings.Join(wrong, "\n"), said(r))
+			}
+		})
 	}
 }

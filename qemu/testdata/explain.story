@@ -50,6 +50,7 @@ NAME an optimized probe is shown as it is
 RUN insmod kprobe_example post=0; sleep 0.2; explain vfs.Read
 RUN sysctl -w debug.kprobes_optimization=0
 RUN explain vfs.Read | grep -v DETOUR
+RUN rmmod kprobe_example; sysctl -w debug.kprobes_optimization=1
 EXPECT Probed and hit by a JUMP: \[OPTIMIZED\]\.$
 EXPECT ^  k  \d+ hits?$
 EXPECT ^     pre-handler sonde/examples\.handlerPre$
@@ -60,7 +61,7 @@ EXPECT ^  1\. at the moment: sysctl debug\.kprobes-optimization is 0$
 EXPECT ^  now +cc
 
 NAME a post-handler keeps the jump out
-RUN insmod kprobe_example; sleep 0.1; explain vfs.Read
+RUN insmod kprobe_example; sleep 0.1; explain vfs.Read; rmmod kprobe_example
 EXPECT ^  1\. at the moment: a probe here has a post-handler$
 
 NAME the middle of an instruction is named with its neighbours
