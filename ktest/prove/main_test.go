@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -248,22 +250,28 @@ func TestHeard(t *testing.T) {
 	}
 }
 
+// testImage is the image with tests.
+var testImage = sync.OnceValues(func() (string, error) { return image.Build(image.BuildOptions{Test: true}) })
+
+// index returns the number of a function that the work executes, and the next one, too.
+var index = sync.OnceValues(func() (int, error) {
+	path, err := testImage()
+	if err != nil {
+		return 0, err
+	}
+	var o Outcome
+	m := &Machines{Image: path}
+	_, err = m.prove(context.Background(), machine.Config{}, silence, "index sonde/kernel/vfs.Read", &o, func(string) {})
+	if err == nil && len(o.Counts) == 1 {
+		return o.Counts[0].N, nil
+	}
+	return 0, fmt.Errorf("no index: %+v, %v", o, err)
+})
+
 // TestSlice boots the image with tests, and proves a little.
 func TestSlice(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: boots machines")
-	}
-	path, err := image.Build(image.BuildOptions{Test: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &Machines{Image: path}
-	var o Outcome
-	if _, err := m.prove(t.Context(), machine.Config{}, silence, "index sonde/kernel/vfs.Read", &o, func(string) {}); err != nil || len(o.Counts) != 1 {
-		t.Fatal(err, o)
-	}
-	at := o.Counts[0].N // the work executes this function, and the next one
-	o = m.sweep(t.Context(), machine.Config{SMP: 2}, "functions", at, at+6, func(string) {})
+	m, at := machines(t)
+	o := m.sweep(t.Context(), machine.Config{SMP: 2}, "functions", at, at+6, func(string) {})
 	fine(t, o, "entry probes", "as jumps", "functions hit")
 	o = m.everyInstruction(t.Context(), at, at+25)
 	fine(t, o, "boosted reached", "emulated reached", "stepped reached", "jump reached", "the same as a processor's")
@@ -272,23 +280,25 @@ func TestSlice(t *testing.T) {
 	}
 }
 
-// TestWideSlice does a small tour with breakpoints: it reports what it reaches, and the two of its
-// lines that are wrong.
-func TestWideSlice(t *testing.T) {
+// machines are those of the image with tests; at is index.
+func machines(t *testing.T) (m *Machines, at int) {
+	t.Helper()
 	if testing.Short() {
-		t.Skip("-short: boots a machine")
+		t.Skip("-short: boots machines")
 	}
-	path, err := image.Build(image.BuildOptions{Test: true})
+	at, err := index()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &Machines{Image: path}
-	var o Outcome
-	if _, err := m.prove(t.Context(), machine.Config{}, silence, "index sonde/kernel/vfs.Read", &o, func(string) {}); err != nil || len(o.Counts) != 1 {
-		t.Fatal(err, o)
-	}
-	at := o.Counts[0].N
-	o = m.everythingOnce(t.Context(), 2, at, at+25, "echo one | wc\n# a comment\n~ cat /proc/uptime\n! true\ncat /proc/uptime\n! false\n! ktest symbols/text_is_covered\n")
+	path, _ := testImage()
+	return &Machines{Image: path}, at
+}
+
+// TestWideSlice does a small tour with breakpoints: it reports what it reaches, and the two of its
+// lines that are wrong.
+func TestWideSlice(t *testing.T) {
+	m, at := machines(t)
+	o := m.everythingOnce(t.Context(), 2, at, at+25, "echo one | wc\n# a comment\n~ cat /proc/uptime\n! true\ncat /proc/uptime\n! false\n! ktest symbols/text_is_covered\n")
 	want := []string{"! false: status 1", "a breakpoint on each instruction: another result of cat /proc/uptime, ! false"}
 	if !slices.Equal(o.Findings, want) {
 		t.Errorf("%q, want %q", o.Findings, want)
@@ -305,7 +315,7 @@ func TestEncodings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: builds the kernel")
 	}
-	path, err := image.Build(image.BuildOptions{Test: true})
+	path, err := testImage()
 	if err != nil {
 		t.Fatal(err)
 	}
