@@ -31,9 +31,9 @@ func TestLLVM(t *testing.T) {
 		if slices.ContainsFunc(c.Calls, func(n int) bool { return n != 1 && n != 113 }) {
 			continue
 		}
-		r := rand.New(rand.NewPCG(1, 2))
+		ch := chain{Rand: rand.New(rand.NewPCG(1, 2))}
 		for range 50 {
-			if err := execute(c, r); err != nil {
+			if err := ch.execute(c); err != nil {
 				t.Errorf("%s: %v", file, err)
 			}
 		}

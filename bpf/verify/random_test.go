@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -48,7 +49,7 @@ func (g *generator) program() []bpf.Insn {
 	for r := 6; r <= 9; r++ {
 		g.emit("r%d = *(%s *)(r1 + %d)", r, pickOne(g, sizes), 8*g.IntN(8))
 	}
-	g.emit("*(u64 *)(r10 - 8) = 0; *(u64 *)(r10 - 16) = r6")
+	g.emit("*(u64 *)(r10 - 8) = 0; *(u64 *)(r10 - 16) = r6; *(u64 *)(r10 - 40) = r1")
 	for range 1 + g.IntN(14) {
 		g.piece()
 	}
@@ -73,7 +74,7 @@ func (g *generator) jumps() {
 
 func (g *generator) piece() {
 	width := pickOne(g, []string{"r", "w"})
-	switch g.IntN(12) {
+	switch g.IntN(13) {
 	case 0, 1:
 		g.emit("%s%d %s %d", width, g.data(), pickOne(g, aluTexts[:12]), g.small())
 	case 2:
@@ -94,7 +95,21 @@ func (g *generator) piece() {
 		g.value()
 	case 11:
 		g.emit("r1 = r10; r1 += -%d; r2 = r%d; r3 = 0; call 113", 8*(1+g.IntN(3)), g.data())
+	case 12:
+		g.goOn()
 	}
+}
+
+// goOn goes on as another program, mostly with the context and an array of programs.
+func (g *generator) goOn() {
+	context, of := "r1 = *(u64 *)(r10 - 40)", arrayOfPrograms
+	switch g.IntN(16) {
+	case 0:
+		context = "r1 = r10"
+	case 1:
+		of = 0
+	}
+	g.emit("%s; r2 = map[idx:%d]; r3 = r%d; call 12", context, of, g.data())
 }
 
 // value searches in the map, and touches what it finds.
@@ -114,27 +129,36 @@ func (g *generator) value() {
 const (
 	contextAt = 0x1000_0000
 	valueAt   = 0x2000_0000
+
+	arrayOfPrograms = 5 // the index of that map
 )
 
+// chain is an accepted program that runs, with others as which it may go on.
+type chain struct {
+	*rand.Rand
+	others []*Checked
+	worst  int // what those that were entered may execute
+	err    error
+}
+
 // execute runs an accepted program over memory that is checked at each access.
-func execute(c *Checked, r *rand.Rand) error {
+func (ch *chain) execute(c *Checked) error {
 	m, err := interp.New(c.Insns)
 	if err != nil {
 		return err
 	}
 	context := make([]byte, sizeOfRegs)
 	for i := 0; i < len(context); i += 8 {
-		n := r.Uint64()
-		binary.LittleEndian.PutUint64(context[i:], n>>(8*r.IntN(8)))
+		n := ch.Uint64()
+		binary.LittleEndian.PutUint64(context[i:], n>>(8*ch.IntN(8)))
 	}
 	m.Regions = []interp.Region{{Name: "context", Base: contextAt, Bytes: context},
 		{Name: "value", Base: valueAt, Bytes: make([]byte, counts.ValueSize), Writable: true}}
 	m.Resolve = func(first, _ bpf.Insn) (uint64, error) { return uint64(first.Imm), nil }
-	m.Limit = c.Worst
 	m.Helpers = map[int32]interp.Helper{
 		1: func(m *interp.Machine, a [5]uint64) (uint64, error) {
 			_, err := m.Read(a[1], int(counts.KeySize))
-			return valueAt * r.Uint64N(2), err
+			return valueAt * ch.Uint64N(2), err
 		},
 		113: func(m *interp.Machine, a [5]uint64) (uint64, error) {
 			if a[1] == 0 {
@@ -143,33 +167,50 @@ func execute(c *Checked, r *rand.Rand) error {
 			return 0, m.Write(a[0], make([]byte, a[1]))
 		},
 	}
-	if _, err := m.Run(contextAt); err != nil {
-		return err
+	m.Tail = ch.next
+	ch.worst = c.Worst
+	if _, err := m.Run(contextAt); err != nil || ch.err != nil {
+		return cmp.Or(err, ch.err)
 	}
-	if m.Steps > c.Worst {
-		return fmt.Errorf("%d instructions were executed: the worst case is %d", m.Steps, c.Worst)
+	if m.Steps > ch.worst {
+		return fmt.Errorf("%d instructions were executed: the worst case is %d", m.Steps, ch.worst)
 	}
 	return nil
 }
 
-// holds fails if the program is accepted, and then does what it must not. It returns whether it
-// is accepted.
-func holds(t *testing.T, insns []bpf.Insn, r *rand.Rand) bool {
-	t.Helper()
-	p := &bpf.Program{Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{counts, ring, frozen, outer, sink}}
+// next is what a tail call goes on as.
+func (ch *chain) next(args [5]uint64) *interp.Machine {
+	if args[0] != contextAt || args[1] != arrayOfPrograms {
+		ch.err = fmt.Errorf("a tail call with context %#x and map %d", args[0], args[1])
+	}
+	i := int(uint32(args[2]) % 8)
+	if i >= len(ch.others) {
+		return nil
+	}
+	m, err := interp.New(ch.others[i].Insns)
+	ch.err = cmp.Or(ch.err, err)
+	ch.worst += ch.others[i].Worst
+	return m
+}
+
+// judge asks whether a program is accepted.
+func judge(insns []bpf.Insn) (*Checked, bool) {
+	p := &bpf.Program{Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{counts, ring, frozen, outer, sink, others}}
 	env := NewEnv()
 	env.Limits = Limits{Steps: 5000, Worst: 5000}
 	c, err := Check(p, env)
-	if err != nil {
-		return false
-	}
+	return c, err == nil
+}
+
+// holds fails if an accepted program does what it must not.
+func (ch *chain) holds(t *testing.T, c *Checked) {
+	t.Helper()
 	for range 8 {
-		if err := execute(c, r); err != nil {
-			text, _ := bpf.Disassemble(insns)
+		if err := ch.execute(c); err != nil {
+			text, _ := bpf.Disassemble(c.Insns)
 			t.Fatalf("accepted, but %v\n%s", err, text)
 		}
 	}
-	return true
 }
 
 // TestAcceptedAreSafe: what is accepted never touches what it must not, and ends in time.
@@ -178,18 +219,27 @@ func TestAcceptedAreSafe(t *testing.T) {
 	if os.Getenv("SONDE_LONG") != "" {
 		n = 1_000_000
 	}
-	accepted := 0
+	accepted, went := 0, 0
 	seed := uint64(time.Now().UnixNano())
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0))}
 	t.Logf("seed %d", seed)
+	ch := chain{Rand: g.Rand}
 	for range n {
-		if holds(t, g.program(), g.Rand) {
-			accepted++
+		c, ok := judge(g.program())
+		if !ok {
+			continue
+		}
+		accepted++
+		if ch.holds(t, c); ch.worst > c.Worst {
+			went++
+		}
+		if ch.others = append(ch.others, c); len(ch.others) > 6 {
+			ch.others = ch.others[1:]
 		}
 	}
-	t.Logf("%d of %d programs were accepted", accepted, n)
-	if accepted < n/20 {
-		t.Errorf("%d of %d programs were accepted: expected at least one in 20", accepted, n)
+	t.Logf("%d of %d programs were accepted, %d of them went on as others", accepted, n, went)
+	if accepted < n/20 || went < accepted/50 {
+		t.Errorf("%d of %d programs were accepted, and %d went on as others: expected one in 20, and one in 50 of these", accepted, n, went)
 	}
 }
 
@@ -204,17 +254,20 @@ func FuzzCheck(f *testing.F) {
 		if err != nil || len(insns) > 200 || hasOtherHelpers(insns) {
 			return
 		}
-		holds(t, insns, rand.New(rand.NewPCG(1, uint64(len(code)))))
+		if c, ok := judge(insns); ok {
+			ch := chain{Rand: rand.New(rand.NewPCG(1, uint64(len(code)))), others: []*Checked{c}}
+			ch.holds(t, c)
+		}
 	})
 }
 
 // hasOtherHelpers tells of calls and references that execute has nothing for.
 func hasOtherHelpers(insns []bpf.Insn) bool {
 	for _, in := range insns {
-		if in.Op == uint8(bpf.JMP)|bpf.Call && in.Src() == bpf.CallHelper && in.Imm != 1 && in.Imm != 113 {
+		if in.Op == uint8(bpf.JMP)|bpf.Call && in.Src() == bpf.CallHelper && in.Imm != 1 && in.Imm != 113 && in.Imm != bpf.TailCall {
 			return true
 		}
-		if in.IsWide() && in.Src() != bpf.Number && (in.Src() != bpf.MapIdx || in.Imm != 0) {
+		if in.IsWide() && in.Src() != bpf.Number && (in.Src() != bpf.MapIdx || in.Imm != 0 && in.Imm != arrayOfPrograms) {
 			return true
 		}
 	}
