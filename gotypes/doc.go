@@ -13,6 +13,8 @@
 //   - Package squeeze codes each number with what is known of it, such as all this (format.go). Sizes and
 //     offsets are not stored: they follow from the fields (layout.go).
 //
+// Of inlined copies, it has where the arguments are, as far as DWARF says (spot.go).
+//
 // go test ./internal/image -run TestTypes -v prints the size, and compares each function, variable and
 // type of the test image with DWARF.
 package gotypes

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	magic  = "sondeTY2"
+	magic  = "sondeTY3"
 	sumLen = 4 // bytes of the sum behind the magic
 )
 

@@ -30,6 +30,10 @@ const (
 	colCount // lengths of arrays and structs
 	colField
 	colFieldName
+	colCopy // distances between functions that have copies whose arguments are known
+	colSpot // what places of arguments are
+	colReg
+	colSlot // of the stack
 )
 
 // Limits, far beyond what a kernel has, so that a damaged table takes little memory and time.

@@ -38,7 +38,21 @@ type Param struct {
 type Func struct {
 	Addr            uint64
 	Params, Results []Param
+
+	// Copies has, for each inlined copy in the order of pcln.Table.Copies, where its arguments are when control
+	// arrives at its lowest address. It is nil if that is known of no argument; so is an element.
+	Copies [][]Spot
 }
+
+// Spot is where an argument of a copy is, if that is known.
+type Spot struct {
+	Regs    []uint8 // one for each of its words, by the numbers that instructions have for them
+	Stack   int     // its distance from the stack pointer, in bytes
+	OnStack bool
+}
+
+// Known reports whether it is known where the argument is.
+func (s Spot) Known() bool { return s.OnStack || len(s.Regs) > 0 }
 
 // Var is a package variable.
 type Var struct {

@@ -20,8 +20,8 @@ func sample() (*Info, []Entry) {
 		{Name: "string", Kind: reflect.String, Size: 16},
 	}
 	funcs := []Func{
-		{0x1000, []Param{{"t", 2}, {"list", 4}}, []Param{{"~r0", 1}, {"~r1", 5}}},
-		{0x1020, []Param{{"t", 2}}, nil},
+		{0x1000, []Param{{"t", 2}, {"list", 4}}, []Param{{"~r0", 1}, {"~r1", 5}}, [][]Spot{nil, {{Regs: []uint8{2}}, {OnStack: true, Stack: 40}}, {{}, {Regs: []uint8{0, 15, 12}}}}},
+		{0x1020, []Param{{"t", 2}}, nil, nil},
 	}
 	return &Info{types, funcs, []Var{{0x2000, 3}, {0x2020, 1}}}, []Entry{{0x1000, "x/p.(*T).Add"}, {0x1010, "x/p.asm"}, {0x1020, "x/p.(*T).Reset"}}
 }
@@ -48,6 +48,13 @@ func TestTable(t *testing.T) {
 	}
 	if c.Args[1].Name != "list" || table.Type(c.Args[1].Type).Name != "[]int" {
 		t.Errorf("%+v", c.Args[1])
+	}
+	info, _ := sample()
+	if got := table.Copies(0x1000); !reflect.DeepEqual(got, info.Funcs[0].Copies) {
+		t.Errorf("%+v, want %+v", got, info.Funcs[0].Copies)
+	}
+	if got := table.Copies(0x1020); got != nil {
+		t.Errorf("%+v of a function without copies", got)
 	}
 	if _, ok := table.Func(0x1010); ok {
 		t.Error("something is known of an assembly function")

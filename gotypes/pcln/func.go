@@ -6,6 +6,7 @@ import "encoding/binary"
 const (
 	recName      = 4
 	recDefer     = 12
+	recStack     = 16
 	recFiles     = 20
 	recLines     = 24
 	recPCData    = 28
@@ -34,6 +35,14 @@ func (f Func) Recovers() uint64 {
 		return f.Addr + uint64(off)
 	}
 	return 0
+}
+
+// Frame returns how far the stack pointer is below the address that the function returns to, in bytes, before the
+// instruction at addr; false: that is not known.
+func (f Func) Frame(addr uint64) (bytes int, ok bool) {
+	s := f.values(recStack)
+	ok = addr >= f.Addr && addr < f.End && s.to(addr) != 0
+	return int(s.value), ok
 }
 
 // A Span is code of one line, in one copy.

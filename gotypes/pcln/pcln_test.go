@@ -1,4 +1,4 @@
-package pcln
+package pcln_test
 
 import (
 	"debug/dwarf"
@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"sonde/gotypes/pcln"
 	"sonde/internal/image"
 )
 
 // linked is the test image as it was linked: its table, and the file.
-func linked(t testing.TB) (*Table, *elf.File) {
+func linked(t testing.TB) (*pcln.Table, *elf.File) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds the test image")
@@ -31,7 +32,7 @@ func linked(t testing.TB) (*Table, *elf.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := Load(data, data[symbol(t, f, "go:func.*")-section.Addr:], symbol(t, f, "runtime.text"))
+	table, err := pcln.Load(data, data[symbol(t, f, "go:func.*")-section.Addr:], symbol(t, f, "runtime.text"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,13 +97,13 @@ func TestCopiesAgreeWithDWARF(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	covers := map[string][]Span{}
+	covers := map[string][]pcln.Span{}
 	for _, p := range table.Copies(func(string) bool { return true }) {
 		name, _ := p.Func.Copy(p.Copy)
 		covers[name] = append(covers[name], p.Spans...)
 	}
 	covered := func(name string, at uint64) bool {
-		return slices.ContainsFunc(covers[name], func(s Span) bool { return s.Begin <= at && at < s.End })
+		return slices.ContainsFunc(covers[name], func(s pcln.Span) bool { return s.Begin <= at && at < s.End })
 	}
 	copies, missing := 0, 0
 	r := d.Reader()

@@ -77,7 +77,7 @@ func (f *elfFile) noted(t *testing.T) []int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPCLN(tab)
+	p := newRuntimeTables(tab)
 	sums := make([]int, len(engines))
 	for i := range p.n {
 		size := p.take(p.record(i))
@@ -88,10 +88,10 @@ func (f *elfFile) noted(t *testing.T) []int {
 	return sums
 }
 
-// pcln are the runtime's tables of functions.
+// runtimeTables are the runtime's tables of functions.
 //
 // Source: Go 1.26, runtime/symtab.go, pcHeader and moduledata; runtime/runtime2.go, _func.
-type pcln struct {
+type runtimeTables struct {
 	n                  int
 	names, steps, list []byte
 	sizes              map[uint32]int // of what is in go:func.* by its place; what is taken is not there
@@ -103,9 +103,9 @@ const (
 	noFuncdata  = ^uint32(0)
 )
 
-func newPCLN(tab []byte) *pcln {
+func newRuntimeTables(tab []byte) *runtimeTables {
 	part := func(i int) []byte { return tab[binary.LittleEndian.Uint64(tab[8+8*i:]):] }
-	p := &pcln{n: int(binary.LittleEndian.Uint64(tab[8:])), names: part(3), steps: part(6), list: part(7),
+	p := &runtimeTables{n: int(binary.LittleEndian.Uint64(tab[8:])), names: part(3), steps: part(6), list: part(7),
 		sizes: map[uint32]int{}, taken: map[uint32]bool{}}
 	var places []uint32
 	for i := range p.n {
@@ -122,15 +122,17 @@ func newPCLN(tab []byte) *pcln {
 	return p
 }
 
-func (p *pcln) record(i int) []byte { return p.list[binary.LittleEndian.Uint32(p.list[8*i+4:]):] }
+func (p *runtimeTables) record(i int) []byte {
+	return p.list[binary.LittleEndian.Uint32(p.list[8*i+4:]):]
+}
 
-func (p *pcln) name(record []byte) string {
+func (p *runtimeTables) name(record []byte) string {
 	name := p.names[binary.LittleEndian.Uint32(record[4:]):]
 	return string(name[:bytes.IndexByte(name, 0)])
 }
 
 // words are where a function's steps are, and what is in go:func.* of it.
-func (p *pcln) words(record []byte) (steps, data []uint32) {
+func (p *runtimeTables) words(record []byte) (steps, data []uint32) {
 	word := func(at int) uint32 { return binary.LittleEndian.Uint32(record[at:]) }
 	steps = []uint32{word(16), word(20), word(24)}
 	end := fixedRecord + 4*int(word(28))
@@ -144,7 +146,7 @@ func (p *pcln) words(record []byte) (steps, data []uint32) {
 }
 
 // take is the size of what no other function has taken.
-func (p *pcln) take(record []byte) int {
+func (p *runtimeTables) take(record []byte) int {
 	steps, data := p.words(record)
 	const place = 8 // in the list of functions
 	size := place + fixedRecord + 4*(len(steps)-3+len(data)) + len(p.name(record)) + 1

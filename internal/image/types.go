@@ -24,6 +24,7 @@ type typeReader struct {
 	d    *dwarf.Data
 	ids  map[dwarf.Offset]gotypes.ID
 	info gotypes.Info
+	of   arguments
 	err  error
 }
 
@@ -32,7 +33,12 @@ type typeReader struct {
 //
 // Errors: ErrLayout.
 func Types(d *dwarf.Data) (*gotypes.Info, error) {
-	r := typeReader{d: d, ids: map[dwarf.Offset]gotypes.ID{}}
+	info, _, err := readTypes(d)
+	return info, err
+}
+
+func readTypes(d *dwarf.Data) (*gotypes.Info, arguments, error) {
+	r := typeReader{d: d, ids: map[dwarf.Offset]gotypes.ID{}, of: arguments{map[dwarf.Offset]uint64{}, map[dwarf.Offset]int{}}}
 	r.info.Types = make([]gotypes.Desc, 1)
 	all := d.Reader()
 	for r.err == nil {
@@ -49,11 +55,11 @@ func Types(d *dwarf.Data) (*gotypes.Info, error) {
 		}
 	}
 	if r.err != nil {
-		return nil, fmt.Errorf("%w: types: %w", ErrLayout, r.err)
+		return nil, r.of, fmt.Errorf("%w: types: %w", ErrLayout, r.err)
 	}
 	slices.SortFunc(r.info.Funcs, func(a, b gotypes.Func) int { return cmp.Compare(a.Addr, b.Addr) })
 	slices.SortFunc(r.info.Vars, func(a, b gotypes.Var) int { return cmp.Compare(a.Addr, b.Addr) })
-	return &r.info, nil
+	return &r.info, r.of, nil
 }
 
 // at returns the entry at an offset.
@@ -87,6 +93,9 @@ func (r *typeReader) function(all *dwarf.Reader, e *dwarf.Entry) {
 		return
 	}
 	f := gotypes.Func{Addr: low}
+	if abstract, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); ok {
+		r.of.functions[abstract] = low
+	}
 	for {
 		c, err := all.Next()
 		if err != nil || c == nil || c.Tag == 0 {
@@ -94,7 +103,10 @@ func (r *typeReader) function(all *dwarf.Reader, e *dwarf.Entry) {
 			break
 		}
 		if c.Tag == dwarf.TagFormalParameter {
-			r.parameter(&f, r.origin(c))
+			origin, n := r.origin(c), len(f.Params)
+			if r.parameter(&f, origin); len(f.Params) > n {
+				r.of.indices[origin.Offset] = n
+			}
 		}
 		if c.Children {
 			all.SkipChildren()

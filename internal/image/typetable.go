@@ -26,12 +26,15 @@ func (f *elfFile) types(symbols []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("types: %w: %w", ErrLayout, err)
 	}
-	info, err := Types(d)
+	info, of, err := readTypes(d)
 	if err != nil {
 		return nil, err
 	}
 	syms, err := kallsyms.Load(symbols)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.copies(d, info, of, syms); err != nil {
 		return nil, err
 	}
 	m, err := f.typeMemory()
