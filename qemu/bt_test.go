@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,21 @@ func TestBtEndsByInterrupt(t *testing.T) {
 	c.enter("poweroff")
 	if r := c.wait(); r.Status != 0 || r.Crash {
 		t.Error(said(r))
+	}
+}
+
+// TestArgumentsOfCopies: a mutex that copies of sync.(*Mutex).Unlock have as an argument is that of the function
+// which they call next.
+func TestArgumentsOfCopies(t *testing.T) {
+	runsBeside(t)
+	r := bootScript(t, normalImage, machine.Config{Script: `bt -q -e 'inline:sync.(*Mutex).Unlock { @m[goid] = args.m; }
+		kprobe:internal/sync.(*Mutex).Unlock /@m[goid]/ { if (@m[goid] == arg0) { @right = count(); } else { @wrong = count(); } delete(@m[goid]); }
+		END { clear(@m); }' -c '/bin/cat /proc/uptime > /dev/null'`})
+	if out := string(r.Stdout); !regexp.MustCompile(`(?m)^@right: [0-9]{2,}\r?$`).MatchString(out) || strings.Contains(out, "@wrong") {
+		t.Error(out)
+	}
+	if all := string(r.Stdout) + string(r.Log); !strings.Contains(all, " copies, and the function: at the others, the program ends at once") {
+		t.Error(all)
 	}
 }
 

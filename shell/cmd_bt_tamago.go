@@ -14,6 +14,7 @@ import (
 
 	"sonde/kallsyms"
 	"sonde/kernel/abi"
+	"sonde/kernel/attach/places"
 	"sonde/kernel/cpu"
 	"sonde/kernel/refusal"
 	"sonde/kernel/types"
@@ -52,7 +53,7 @@ func runBt(c *Context, args []string) error {
 		_, err := io.WriteString(c.Out, run.Usage)
 		return err
 	}
-	from := btSource{&sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function, PID: f.PID}}
+	from := btSource{&sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function, Find: places.Find, PID: f.PID}}
 	if c.Machine.Programs != nil {
 		from.Params, from.Calls, from.Functions, from.Symbol, from.Debug = callParameters, callNames, programFunctions, programSymbol, programDebug
 	}

@@ -105,7 +105,7 @@ func fieldHint(name string, names []string) string {
 
 // inside says why nothing is known of arguments where a function has begun already.
 var inside = map[string]string{
-	"inline": "each copy has them elsewhere: kprobe has those of the calls that are not inlined",
+	"inline": "each copy has them elsewhere: give one function, and no pattern",
 	"line":   "they are known where the function is entered: kprobe has them",
 }
 
@@ -119,6 +119,7 @@ func (c *checker) argument(e *Expr) Type {
 				c.fail(e.Span, "%s.%s is a %s in registers: only what a pointer leads to can be read", of, e.Name, f.Type)
 			}
 			e.Value = uint64(i)
+			c.reads(e, f)
 			f.Type.User = f.Type.User || c.target.User
 			return c.readable(f.Type)
 		}
@@ -138,8 +139,8 @@ func (c *checker) argument(e *Expr) Type {
 func (c *checker) allArguments(e *Expr) Type {
 	e.Kind, e.Op, e.Args, e.Names = Tuple, "args", nil, nil
 	for _, f := range c.target.named("args") {
-		if f.Type.Kind == StructOf || f.Type.Kind == ArrayOf {
-			continue // it is in registers
+		if f.Type.Kind == StructOf || f.Type.Kind == ArrayOf || f.Copies != nil && len(f.Copies) == 0 {
+			continue // it is in registers, or nowhere
 		}
 		of := &Expr{Span: e.Span, Kind: Builtin, Name: "args"}
 		e.Args, e.Names = append(e.Args, &Expr{Span: e.Span, Kind: Field, Name: f.Name, Args: []*Expr{of}}), append(e.Names, f.Name)

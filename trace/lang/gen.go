@@ -140,6 +140,7 @@ func (g *generator) prologue(point *Point) {
 		g.emit("r0 = *(u64 *)(r1 + 0)")
 		g.emit("if r0 == 0 goto out")
 	}
+	g.onlyCopies(point)
 	if g.mostScratch > 0 {
 		g.findScratch(place{"r10", -4}, "out")
 	}

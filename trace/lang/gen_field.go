@@ -6,7 +6,7 @@ func (g *generator) fieldNumber(e *Expr) {
 	of := e.Args[0]
 	switch {
 	case isArgument(e):
-		g.register(g.argument(e))
+		g.byCopy(g.argument(e), g.register)
 	case of.Kind == Builtin && of.Name == "watch":
 		g.emit("r1 = r6")
 		g.emit("call %d", map[string]int{"old": bpf.HelperWatchOld, "new": bpf.HelperWatchNew}[e.Name])
@@ -126,8 +126,9 @@ func (g *generator) argument(e *Expr) ArgField { return g.target.named(e.Args[0]
 // wordOf leaves a word of a slice or a string of Go in R0: 0 its address, 1 its length.
 func (g *generator) wordOf(e *Expr, i int) {
 	if isArgument(e) {
-		f := g.argument(e)
-		g.emit("r0 = *(u64 *)(r6 + %d)", append([]int{f.Offset}, f.More...)[i])
+		g.byCopy(g.argument(e), func(f ArgField) {
+			g.emit("r0 = *(u64 *)(r6 + %d)", append([]int{f.Offset}, f.More...)[i])
+		})
 		return
 	}
 	g.pointee(e)
@@ -144,7 +145,7 @@ func (g *generator) register(f ArgField) {
 	if f.Stack {
 		g.emit("r0 = *(u64 *)(r6 + %d)", offsetSP)
 		g.emit("r0 += %d", f.Offset)
-		g.read(f.Type, true)
+		g.read(f.Type, g.target.User)
 		return
 	}
 	g.emit("r0 = *(u64 *)(r6 + %d)", f.Offset)

@@ -265,7 +265,7 @@ func TestCompileRefuses(t *testing.T) {
 		{`kprobe:f { @ = arg7 }`, "kprobe:f has arg0 to arg5"},
 		{`kprobe:f { @ = retval }`, "retval is there in kretprobe"},
 		{`kprobe:f { @ = args.q }`, "nothing is known of the arguments of kprobe:f"},
-		{`inline:f { @ = args.q }`, "nothing is known of the arguments of inline:f\ninline:f { @ = args.q }\n               ~~~~~~\nHINT: each copy has them elsewhere: kprobe has"},
+		{`inline:f { @ = args.q }`, "nothing is known of the arguments of inline:f\ninline:f { @ = args.q }\n               ~~~~~~\nHINT: each copy has them elsewhere: give one function"},
 		{`line:f.go:1 { @ = args.q }`, "HINT: they are known where the function is entered: kprobe has them"},
 		{`fentry:f { @ = args.q }`, "fentry:f has no argument q\nfentry:f { @ = args.q }\n               ~~~~~~\nHINT: did you mean"},
 		{`fentry:f { @ = args.v.n }`, "args.v is a struct File in registers: only what a pointer leads to can be read"},

@@ -26,6 +26,9 @@ func (anywhere) Target(p *Point) (*Target, error) {
 		t.Func, t.User = "f", true
 		t.Fields = []ArgField{{Name: "a", Type: integer(4, true), Offset: 112}, {Name: "g", Type: integer(2, true), Offset: 16, Stack: true}}
 	}
+	if p.Provider == "inline" && p.Options[0] == "copied" {
+		t.Fields = copiedFields()
+	}
 	if p.Provider == "fentry" {
 		goText := Type{Kind: String, Go: true}
 		file := &Struct{Name: "File", Fields: []StructField{{Name: "n", Type: integer(4, true)}, {Name: "name", Offset: 8, Type: goText}, {Name: "list", Offset: 24, Type: Type{Kind: SliceOf, Elem: &Type{Kind: Int, Bytes: 2}}}}}
@@ -59,6 +62,7 @@ type machine struct {
 	places  [][]byte          // memory that helpers give addresses of
 	memory  map[uint64]string // what probe_read finds
 	records [][]byte
+	hit     uint64 // the address of the place that is hit
 	now     uint64
 	comm    string
 	pid     uint64
@@ -80,7 +84,7 @@ func newMachine(t *testing.T, script string, params ...string) *machine {
 	}
 	env := verify.NewEnv()
 	env.Unsafe = true
-	m := &machine{t: t, unit: u, env: env, regs: make([]byte, 168), memory: map[uint64]string{}, comm: "cat", pid: 7}
+	m := &machine{t: t, hit: 0x4321, unit: u, env: env, regs: make([]byte, 168), memory: map[uint64]string{}, comm: "cat", pid: 7}
 	for i := range u.Specs {
 		m.maps = append(m.maps, map[string]*[]byte{})
 		if u.Specs[i].Type == bpf.Array || u.Specs[i].Type == bpf.PerCPUArray {
@@ -174,7 +178,7 @@ func (m *machine) helpers() map[int32]interp.Helper {
 			copy(b[:len(b)-1], m.comm)
 			return 0, vm.Write(a[0], b)
 		},
-		27: number(func() uint64 { return 3 }), 173: number(func() uint64 { return 0x4321 }),
+		27: number(func() uint64 { return 3 }), 173: number(func() uint64 { return m.hit }),
 		112: read(false), 113: read(false), 114: read(true), 115: read(true),
 		bpf.HelperGoid: number(func() uint64 { return 77 }), bpf.HelperWatchOld: number(func() uint64 { return 7 }), bpf.HelperWatchNew: number(func() uint64 { return 5 }),
 	}

@@ -65,3 +65,67 @@ func TestStackArguments(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// copiedFields are those of a function with copies at 0x1000 to 0x1040, none of which has all.
+func copiedFields() []ArgField {
+	return []ArgField{
+		{Name: "n", Type: integer(4, true), Known: "4 of 5 copies", Copies: []CopyField{{Addr: 0x1030, Offset: 24, Stack: true}, {Addr: 0x1000, Offset: 40}, {Addr: 0x1010, Offset: 40}, {Addr: 0x1040, Offset: 16}}},
+		{Name: "s", Type: Type{Kind: String, Go: true}, Known: "2 of 5 copies", Copies: []CopyField{{Addr: 0x1010, Offset: 80, More: []int{96}}, {Addr: 0x1030, Offset: 96, More: []int{80}}}},
+		{Name: "none", Type: integer(8, true), Known: "0 of 5 copies", Copies: []CopyField{}},
+		{Name: "last", Type: integer(8, true), Known: "1 of 5 copies", Copies: []CopyField{{Addr: 0x1040, Offset: 40}}},
+		{Name: "all", Type: integer(8, true), Copies: []CopyField{{Addr: 0x1000, Offset: 40}, {Addr: 0x1010, Offset: 40}, {Addr: 0x1020, Offset: 40}, {Addr: 0x1030, Offset: 40}, {Addr: 0x1040, Offset: 40}}},
+	}
+}
+
+// TestCopies: an argument of a copy is read where that copy has it. Where one that the program reads is not known,
+// the program does nothing.
+func TestCopies(t *testing.T) {
+	for script, want := range map[string]string{
+		`inline:copied { @a = count(); @[reg("ip") - 1] = args.n; }`:                            "@[4096]=-3 @[4112]=-3 @[4144]=77 @[4160]=9 @a[]=4",
+		`inline:copied { @[reg("ip") - 1] = args.s; }`:                                          "@[4112]=abc @[4144]=xy",
+		`inline:copied { @a = count(); if (args.n == 77) { @ = args.s; } }`:                     "@[]=xy @a[]=2",
+		`inline:copied /args.n > 0/ { @ = count(); }`:                                           "@[]=2",
+		`inline:copied { @[args.all] = count(); }`:                                              "@[-3]=5",
+		`inline:copied { @ = count(); }`:                                                        "@[]=5",
+		`inline:copied { @[reg("ip") - 1] = args.last; } inline:copied { @a = sum(args.all); }`: "@[4160]=-3 @a[]=-15",
+	} {
+		m := newMachine(t, script)
+		m.setReg(offsetSP, 0x7000)
+		m.memory[0x7000+24] = "\x4d\x00\x00\x00"
+		m.memory[0x5000], m.memory[0x6000] = "abc", "xy"
+		for addr := uint64(0x1000); addr <= 0x1040; addr += 0x10 {
+			m.hit = addr
+			m.setReg(offsetIP, addr+1) // behind the INT3
+			m.setReg(40, ^uint64(2))
+			m.setReg(16, 9)
+			m.setReg(80, 0x5000)
+			m.setReg(96, 3)
+			if addr == 0x1030 {
+				m.setReg(80, 2)
+				m.setReg(96, 0x6000)
+			}
+			m.run("inline")
+		}
+		if got := m.show(); got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", script, got, want)
+		}
+	}
+	m := newMachine(t, `inline:copied { @ = args.n + args.all; }`)
+	if w := m.unit.Warnings; len(w) != 1 || !strings.Contains(w[0].Error(), "args.n is known in 4 of 5 copies: at the others, the program ends at once") {
+		t.Error(w)
+	}
+	for script, want := range map[string]string{
+		`inline:copied { @ = args.none; }`:         "args.none is known in no copy: it is in no register and not on the stack where they begin",
+		`inline:copied { @[args.s] = args.last; }`: "no place of inline:copied has all the arguments that are read",
+		`inline:copied { @ = args.q; }`:            "inline:copied has no argument q",
+		`inline:copied { print(args); }`:           "no place of inline:copied has all the arguments that are read",
+	} {
+		s, err := Parse("stdin", script)
+		if err == nil {
+			_, err = Compile(s, &Options{Resolver: anywhere{}, CPUs: 4})
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", script, err, want)
+		}
+	}
+}

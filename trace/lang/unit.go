@@ -24,7 +24,8 @@ type Target struct {
 	Every   uint64                         // of so many hits, one is meant; 0 and 1: each
 	Record  bool                           // the context is a tracepoint's record: Offset of fields is in it
 
-	unknown error // what Fill said
+	unknown error                  // what Fill said
+	read    map[string][]CopyField // the arguments that a program reads, of those that only some copies have
 }
 
 // ArgField is an argument with a name, or the result.
@@ -35,6 +36,11 @@ type ArgField struct {
 	More   []int  // of further words
 	Stack  bool   // it is on the stack: Offset is from where the stack pointer is
 	Text   string // the type as C spells it; "": it is Type's
+
+	// Of an inlined function: where it is at each place at which that is known, which Offset, More and Stack do not
+	// say; and how many copies that are, unless it is all.
+	Copies []CopyField
+	Known  string
 }
 
 // Arguments are what args and ret have, and retval last, if there is one.

@@ -28,6 +28,7 @@ import (
 	"sonde/gotypes"
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
+	"sonde/kernel/attach/places"
 	"sonde/trace/lang"
 )
 
@@ -40,6 +41,8 @@ type Source struct {
 	Calls  func(yield func(name string) bool) // all that have parameters
 	// Types returns what a function of the kernel takes and gives. nil: nothing is known of types.
 	Types func(addr uint64) (*gotypes.Table, gotypes.Call, error)
+	// Find returns the places of an inlined function. It is nil if Types is.
+	Find func(attach.Site) (places.Found, error)
 	// Functions lists the functions of a program's file. nil: the kernel runs no programs.
 	Functions func(file string) []string
 	// Symbol finds a function or a variable of a program's file: its address there, and its size, 0 if that is

@@ -12,6 +12,12 @@ import (
 
 // Where registers are in Linux's struct pt_regs, in bytes.
 const (
+	r15 = 0
+	r14 = 8
+	r13 = 16
+	r12 = 24
+	bp  = 32
+	sp  = 152
 	r10 = 56
 	r9  = 64
 	r8  = 72
@@ -86,6 +92,7 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 		t.Fields = s.fields(site)
 	}
 	s.describe(t, site)
+	s.describeCopies(t, site)
 	if p.Provider == "software" { // where it happens is not what is meant
 		t.Args, t.Fields, t.Fill = nil, nil, nil
 		_, t.Every, _ = software(p.Options)

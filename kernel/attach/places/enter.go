@@ -18,7 +18,7 @@ func (im *Image) spots(what string, parts []pcln.Part) Found {
 			name = s.Name // as everything else calls it
 		}
 		for _, addr := range im.Enter(p) {
-			f.Spots = append(f.Spots, Spot{attach.Site{Symbol: name, Offset: addr - p.Func.Addr, Addr: addr}, i})
+			f.Spots = append(f.Spots, Spot{attach.Site{Symbol: name, Offset: addr - p.Func.Addr, Addr: addr}, i, addr == p.Spans[0].Begin})
 		}
 	}
 	return f

@@ -16,7 +16,8 @@ import (
 // A Spot is one instruction: its Site is of kind Kernel, and no pattern.
 type Spot struct {
 	attach.Site
-	Part int // the part of the place that it begins; -1: of inline:, it is the function itself
+	Part   int  // the part of the place that it begins; -1: of inline:, it is the function itself
+	Lowest bool // it is the lowest address of that part
 }
 
 // Found is what a place stands for.
@@ -78,7 +79,7 @@ func (im *Image) Find(s attach.Site) (Found, error) {
 	}
 	f := Found{what: "functions"}
 	for i, fn := range im.Symbols.Functions(s.Symbol) {
-		f.Spots = append(f.Spots, Spot{attach.Site{Symbol: fn.Name, Addr: fn.Addr, Return: s.Return}, i})
+		f.Spots = append(f.Spots, Spot{attach.Site{Symbol: fn.Name, Addr: fn.Addr, Return: s.Return}, i, true})
 	}
 	f.Parts = len(f.Spots)
 	if f.Parts == 0 {
@@ -188,7 +189,7 @@ func (im *Image) copies(s attach.Site) (Found, error) {
 	f := im.spots("copies", im.Lines.Copies(fits))
 	for fn := range im.Symbols.Text {
 		if fn.Size > 0 && fits(fn.Name) {
-			f.Spots = append(f.Spots, Spot{attach.Site{Symbol: fn.Name, Addr: fn.Addr}, -1})
+			f.Spots = append(f.Spots, Spot{attach.Site{Symbol: fn.Name, Addr: fn.Addr}, -1, true})
 		}
 	}
 	return f, nil
