@@ -14,6 +14,10 @@ const (
 	Tracing       Type = 26 // functions of the kernel, with their arguments
 )
 
+// RecordSize is how many bytes of a tracepoint's record programs may read: what calls them provides as many,
+// whatever the record needs.
+const RecordSize = 1024
+
 var typeNames = map[Type]string{SocketFilter: "socket_filter", Kprobe: "kprobe", Tracepoint: "tracepoint",
 	PerfEvent: "perf_event", RawTracepoint: "raw_tracepoint", Tracing: "tracing"}
 

@@ -17,16 +17,15 @@ func NewEnv() *Env {
 }
 
 const (
-	sizeOfRegs       = 21 * 8
-	sizeOfTracepoint = 8192 // the largest record
-	sizeOfRawArgs    = 12 * 8
-	sizeOfPacket     = 192
+	sizeOfRegs    = 21 * 8
+	sizeOfRawArgs = 12 * 8
+	sizeOfPacket  = 192
 )
 
 // contexts are laid out as in Linux. The first word of a tracepoint's record is not for programs.
 var contexts = map[bpf.Type][]Field{
 	bpf.Kprobe:        {{0, sizeOfRegs, allWidths}},
-	bpf.Tracepoint:    {{8, sizeOfTracepoint - 8, allWidths}},
+	bpf.Tracepoint:    {{8, bpf.RecordSize - 8, allWidths}},
 	bpf.RawTracepoint: {{0, sizeOfRawArgs, allWidths}},
 	bpf.PerfEvent:     {{0, sizeOfRegs, 8}, {sizeOfRegs, 16, allWidths}},
 	bpf.SocketFilter:  {{0, sizeOfPacket, 4}},

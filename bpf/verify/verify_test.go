@@ -2,6 +2,7 @@ package verify
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -79,6 +80,17 @@ func TestAccepted(t *testing.T) {
 			t.Errorf("%s\nrefused: %v", c.text, err)
 		} else if got.Worst != c.worst || got.Stack != c.stack {
 			t.Errorf("%s\nworst %d, stack %d: expected %d, %d", c.text, got.Worst, got.Stack, c.worst, c.stack)
+		}
+	}
+}
+
+// TestRecordsEnd: of a tracepoint's record, programs read as much as there is.
+func TestRecordsEnd(t *testing.T) {
+	for off, want := range map[int]bool{0: false, 8: true, bpf.RecordSize - 8: true, bpf.RecordSize - 4: false, bpf.RecordSize: false, 8184: false} {
+		p := load(t, fmt.Sprintf("r0 = *(u64 *)(r1 + %d); exit", off))
+		p.Type = bpf.Tracepoint
+		if _, err := Check(p, NewEnv()); (err == nil) != want {
+			t.Errorf("at %d: %v", off, err)
 		}
 	}
 }

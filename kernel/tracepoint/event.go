@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"sonde/bpf"
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
@@ -80,7 +81,7 @@ const (
 	firstID = 100
 	common  = 8   // bytes of the fields that all records have
 	texts   = 384 // up to here a record is as Linux has it; then come the words
-	room    = 1024
+	room    = bpf.RecordSize
 
 	// IDWord is where behind the record the event's number is once more, as a word.
 	IDWord = room - 8

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"sonde/arch/amd64"
+	"sonde/bpf"
 	"sonde/kernel/abi"
 	"sonde/kernel/attach"
 	"sonde/kernel/probe"
@@ -28,6 +31,24 @@ func world(t *testing.T) *proctest.World {
 	w := proctest.NewWorld(64<<20, linux.Handle)
 	attach.Provide(attach.Call, Provider{w.Table})
 	return w
+}
+
+// TestRecord: a record has its fields, and as many bytes as a program may read, whatever program others go on as.
+func TestRecord(t *testing.T) {
+	hit := attach.Hit{Regs: &amd64.Regs{DI: 3, R9: 8, AX: 9}, Place: &attach.Place{Where: "sys:getpid"}}
+	for _, c := range []struct {
+		point Tracepoint
+		want  []uint64
+	}{
+		{Tracepoint{ID: 7}, []uint64{7, nGetpid, 3, 0, 0, 0, 0, 8, 0}},
+		{Tracepoint{ID: 8, Exit: true}, []uint64{8, nGetpid, 9, 0}},
+	} {
+		c.point.Record(&hit, func(h *attach.Hit) {
+			if len(h.Data)*8 < bpf.RecordSize || !slices.Equal(h.Data[:len(c.want)], c.want) {
+				t.Errorf("%d bytes, %d", len(h.Data)*8, h.Data)
+			}
+		})
+	}
 }
 
 // start runs a program.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"syscall"
 
+	"sonde/bpf"
 	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
 	"sonde/kernel/tracefs"
@@ -119,12 +120,14 @@ func (t Tracepoint) Site() attach.Site {
 // Context: the thread's goroutine.
 func (t Tracepoint) Record(h *attach.Hit, program attach.Handler) bool {
 	r := h.Regs
-	rec := []uint64{t.ID, numbers()[h.Place.Where[strings.LastIndexByte(h.Place.Where, ':')+1:]], r.DI, r.SI, r.DX, r.R10, r.R8, r.R9}
-	if t.Exit {
-		rec = append(rec[:2], r.AX)
-	}
 	hit := *h
-	hit.Data = rec
+	hit.Data = make([]uint64, bpf.RecordSize/8)
+	hit.Data[0], hit.Data[1] = t.ID, numbers()[h.Place.Where[strings.LastIndexByte(h.Place.Where, ':')+1:]]
+	if t.Exit {
+		hit.Data[2] = r.AX
+	} else {
+		copy(hit.Data[2:], []uint64{r.DI, r.SI, r.DX, r.R10, r.R8, r.R9})
+	}
 	program(&hit)
 	return true
 }
