@@ -122,10 +122,11 @@ func loadIn(p *bpf.Program, maps []*Map, in *verify.Env, w Wish) (*Prog, error) 
 	prog := &Prog{Checked: c, LoadedAt: time.Now(), Extra: w.Extra, Function: w.Function, maps: slices.Clone(maps), name: "bpf_prog_" + p.Name + " [bpf]", nested: make([]nested, cpus())}
 	prog.unused = len(maps) == 0 && len(c.Calls) == 0
 	prog.credit = uint32(cmp.Or(in.Limits.Worst, verify.DefaultLimits.Worst) - c.Worst)
-	if err := prog.joins(); err != nil {
+	if err := prog.compile(&prog.version, kernels); err != nil {
 		return nil, err
 	}
-	if err := prog.compile(&prog.version, kernels); err != nil {
+	if err := prog.joins(); err != nil {
+		prog.free()
 		return nil, err
 	}
 	for _, m := range maps {

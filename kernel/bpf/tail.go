@@ -37,33 +37,44 @@ func (f family) String() string {
 	return f.kind.String() + " programs for calls of " + f.function
 }
 
-// join has a program array be for programs of a family, for good. Called with mu held.
+// admits refuses a program of another family than those that a program array is for. Called with mu held.
 //
-// Errors: EINVAL it is for those of another.
-func (m *Map) join(p *Prog) error {
-	f := p.family()
-	if m.family == nil {
-		m.family = &f
-	}
-	if *m.family != f {
+// Errors: EINVAL.
+func (m *Map) admits(p *Prog) error {
+	if f := p.family(); m.family != nil && *m.family != f {
 		return refusal.New(syscall.EINVAL, "map %s is for %s, and %s is one of the %s", m.Spec.Name, m.family, p.Checked.Program.Name, f)
 	}
 	return nil
 }
 
-// joins has the program arrays among a new program's maps be for programs of its family.
+// join has a program array be for programs of a family, for good. Called with mu held.
+//
+// Errors: those of admits.
+func (m *Map) join(p *Prog) error {
+	err := m.admits(p)
+	if err == nil && m.family == nil {
+		f := p.family()
+		m.family = &f
+	}
+	return err
+}
+
+// joins has the program arrays among a new program's maps be for programs of its family, unless one of them is for
+// others.
 //
 // Errors: those of join.
 func (p *Prog) joins() error {
-	for _, m := range p.maps {
-		if !m.is(bpf.ProgArray) {
-			continue
-		}
-		m.mu.Lock()
-		err := m.join(p)
-		m.mu.Unlock()
-		if err != nil {
-			return err
+	for _, do := range []func(*Map, *Prog) error{(*Map).admits, (*Map).join} {
+		for _, m := range p.maps {
+			if !m.is(bpf.ProgArray) {
+				continue
+			}
+			m.mu.Lock()
+			err := do(m, p)
+			m.mu.Unlock()
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -130,7 +141,7 @@ func (m *Map) swap(at uint32, p *Prog, entries [views]uintptr) (old *Prog, err e
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case m.memory == nil:
+	case m.memory == nil || m.closed && m.held == 0:
 		return nil, refusal.New(syscall.EBADF, "map %s is closed", m.Spec.Name)
 	case at >= m.Spec.MaxEntries:
 		return nil, refusal.New(syscall.E2BIG, "map %s: there is no index %d", m.Spec.Name, at)

@@ -148,3 +148,40 @@ func TestRefusedInArrays(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRefusedLeavesArrays: a program that is refused leaves the arrays that it would use as they were, and code
+// memory, too.
+func TestRefusedLeavesArrays(t *testing.T) {
+	const onwardInBoth = "r6 = r1\nr2 = map[idx:0]\nr3 = 1\ncall 12\nr1 = r6\nr2 = map[idx:1]\nr3 = 1\ncall 12\nr0 = 0\nexit"
+	fresh, taken := progArray(t), progArray(t)
+	user := mustLoad(t, bpf.Kprobe, onward, taken)
+	inUse := slices.Clone(code.used)
+	if _, err := loadText(t, bpf.Tracepoint, onwardInBoth, fresh, taken); !errors.Is(err, syscall.EINVAL) {
+		t.Fatal(err)
+	}
+	if _, ok := fresh.Family(); ok {
+		t.Error("an array is for programs like one that was refused")
+	}
+	if !slices.Equal(code.used, inUse) {
+		t.Error("code memory is lost")
+	}
+	both := mustLoad(t, bpf.Kprobe, onwardInBoth, fresh, taken)
+	for _, close := range []func(){user.Close, both.Close, fresh.Close, taken.Close} {
+		close()
+	}
+}
+
+// TestNothingIntoAbandonedArrays: an array that only programs use takes no program, which nobody could take away.
+func TestNothingIntoAbandonedArrays(t *testing.T) {
+	used := memory.inUse()
+	m := progArray(t)
+	user, late := mustLoad(t, bpf.Kprobe, onward, m), mustLoad(t, bpf.Kprobe, "r0 = 0\nexit")
+	m.Close()
+	if err := m.PutProg(1, late); !errors.Is(err, syscall.EBADF) {
+		t.Errorf("%v, want %v", err, syscall.EBADF)
+	}
+	late.Close()
+	if user.Close(); len(Programs()) != 0 || memory.inUse() != used {
+		t.Error("something is left")
+	}
+}
