@@ -41,6 +41,30 @@ func loaded(t *testing.T) (*Prog, *Map, *Link) {
 	return prog, made[0], l
 }
 
+// TestRarePrograms: what may take milliseconds is attached to intervals alone, whoever attaches it.
+func TestRarePrograms(t *testing.T) {
+	attach.Provide(attach.Tick, places{})
+	attach.Provide(attach.Every, places{})
+	for _, rare := range []bool{false, true} {
+		p, made, err := Assemble("counting", counting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prog, err := LoadGranted(p, made, Grants{Rare: rare})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := prog.Attach("", "tick:9hz"); errors.Is(err, syscall.EACCES) != rare {
+			t.Errorf("rare %v: %v", rare, err)
+		}
+		if _, err := prog.Attach("", "every:1s"); err != nil {
+			t.Errorf("rare %v: %v", rare, err)
+		}
+		prog.Close()
+		made[0].Close()
+	}
+}
+
 func there(p *Prog, m *Map, l *Link) [3]bool {
 	return [3]bool{slices.Contains(Programs(), p), slices.Contains(Maps(), m), slices.Contains(Links(), l)}
 }

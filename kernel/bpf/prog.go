@@ -34,6 +34,7 @@ type Prog struct {
 	maps    []*Map
 	nested  []nested // by CPU
 	unused  bool     // it has nothing that other programs on the CPU could disturb
+	rare    bool     // it was granted to take longer than a hit can wait
 
 	mu sync.Mutex
 	// guarded by mu:
@@ -120,6 +121,7 @@ func loadIn(p *bpf.Program, maps []*Map, in *verify.Env, w Wish) (*Prog, error) 
 		return nil, fmt.Errorf("%w: %w", refusal.New(errno, "program %s is refused", p.Name), err)
 	}
 	prog := &Prog{Checked: c, LoadedAt: time.Now(), Extra: w.Extra, Function: w.Function, maps: slices.Clone(maps), name: "bpf_prog_" + p.Name + " [bpf]", nested: make([]nested, cpus())}
+	prog.rare = in.Limits.Worst > verify.DefaultLimits.Worst
 	prog.unused = len(maps) == 0 && len(c.Calls) == 0
 	prog.credit = uint32(cmp.Or(in.Limits.Worst, verify.DefaultLimits.Worst) - c.Worst)
 	if err := prog.compile(&prog.version, kernels); err != nil {

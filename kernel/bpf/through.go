@@ -16,12 +16,16 @@ type Through func(h *attach.Hit, program attach.Handler) (called bool)
 // no hit of the program. With through nil it is called at each. A program that was closed, and is held, is
 // attached until the link that is returned was held and released.
 //
-// Errors: those of attach.Attach; EBADF the program is closed, and nobody holds it.
+// Errors: those of attach.Attach; EBADF the program is closed, and nobody holds it; EACCES it is Rare, and a site
+// is not of kind Every.
 func (p *Prog) AttachThrough(sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gone || p.closed && p.users == 0 {
 		return nil, refusal.New(syscall.EBADF, "program %s is closed", p.Checked.Program.Name)
+	}
+	if p.rare && slices.ContainsFunc(sites, func(s attach.Site) bool { return s.Kind != attach.Every }) {
+		return nil, refusal.New(syscall.EACCES, "program %s may take longer than a hit can wait: it was loaded for intervals", p.Checked.Program.Name)
 	}
 	l := &Link{Prog: p}
 	for skip := kernels; skip <= maxSkip; skip++ {
