@@ -81,7 +81,7 @@ func (f *format) copiesOf(given [][]Spot, fn *Func, number uint32) (copies [][]S
 		if copies = append(copies, read); f.count > maxParams || f.failed() {
 			return nil
 		}
-		f.count += len(fn.Params)
+		f.count += 1 + len(fn.Params)
 	}
 	return copies
 }

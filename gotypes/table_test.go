@@ -114,6 +114,11 @@ func FuzzLoad(f *testing.F) {
 				for _, a := range c.Args {
 					_ = a.Place.String() + table.Type(a.Type).Name
 				}
+				for _, spots := range table.Copies(e.Addr) {
+					if spots != nil && len(spots) != len(c.Args) {
+						t.Errorf("%d places of %d arguments", len(spots), len(c.Args))
+					}
+				}
 			}
 		}
 	})
