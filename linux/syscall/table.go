@@ -248,7 +248,7 @@ var table = [...]Call{
 	316: {"renameat2", "olddirfd, oldpath, newdirfd, newpath, flags", "no WHITEOUT", renameFile, 0},
 	318: {"getrandom", "buf, buflen, flags", "", getrandom, 0},
 	319: {"memfd_create", "name, flags", "no seals, no huge pages", memfdCreate, 0},
-	321: {"bpf", "cmd, attr, size", "no program arrays, sockets, network, cgroups, LSM, iterators, struct_ops and tokens", bpfCall, 0},
+	321: {"bpf", "cmd, attr, size", "no sockets, network, cgroups, LSM, iterators, struct_ops and tokens", bpfCall, 0},
 	322: {"execveat", "dirfd, pathname, argv, envp, flags", "", execveat, 0},
 	324: {"membarrier", "cmd, flags, cpu_id", "no rseq barriers", membarrier, 0},
 	325: {"mlock2", "addr, len, flags", "", mlock2, 0},
