@@ -86,6 +86,9 @@ func (a *arena) share(n int) ([]byte, error) {
 // find returns where n free pages are.
 func (b *block) find(n int) (at int, ok bool) {
 	free := 0
+	if n > pages-b.n {
+		return 0, false
+	}
 	for i, used := range b.used {
 		if free++; used {
 			free = 0

@@ -15,11 +15,12 @@ var (
 	allLinks registry[*Link]
 )
 
-// A registry has all objects of a kind. It gives them numbers from 1; none is used twice.
+// A registry has all objects of a kind, in the order of their numbers. It gives them numbers from 1; none is used
+// twice.
 type registry[T numbered] struct {
 	mu     sync.Mutex // held by those who change it
 	lastID int        // guarded by mu
-	all    atomic.Pointer[[]T]
+	all    atomic.Pointer[[]T] // entries never change: what is removed is left out of a copy
 }
 
 type numbered interface {
@@ -43,15 +44,17 @@ func (r *registry[T]) add(o T) {
 	defer r.mu.Unlock()
 	r.lastID++
 	*o.id() = r.lastID
-	all := append(slices.Clone(r.get()), o)
+	all := append(r.get(), o) // behind what others see of the slice
 	r.all.Store(&all)
 }
 
 func (r *registry[T]) remove(o T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := slices.DeleteFunc(slices.Clone(r.get()), func(other T) bool { return other == o })
-	r.all.Store(&all)
+	if i, there := slices.BinarySearchFunc(r.get(), *o.id(), func(o T, id int) int { return *o.id() - id }); there {
+		all := slices.Concat(r.get()[:i], r.get()[i+1:])
+		r.all.Store(&all)
+	}
 }
 
 // Programs returns what is loaded, in the order in which it was.
