@@ -79,7 +79,7 @@ func linkByID(c *call) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.installLink(l, nil)
+	return c.installLink(foundLink, l, nil)
 }
 
 func btfFDByID(c *call) (uint64, error) {

@@ -76,10 +76,17 @@ func (f *linkFile) Describe(w io.Writer) {
 	fmt.Fprintf(w, "link_type:\t%s\nlink_id:\t%d\nprog_tag:\t%s\nprog_id:\t%d\n", names[linkStateOf(f.l).kind], f.l.ID, f.l.Prog.Tag(), f.l.Prog.ID)
 }
 
+// What /proc/PID/fd calls descriptors of links in Linux: those that LINK_CREATE has returned, and others. By the
+// second name, libraries know what a file in /sys/fs/bpf stands for.
+const (
+	newLink   = "anon_inode:bpf_link"
+	foundLink = "anon_inode:bpf-link"
+)
+
 // installLink gives a link that the caller holds a descriptor, which takes over the hold, and that of the event.
-func (c *call) installLink(l *kbpf.Link, event *vfs.File) (uint64, error) {
+func (c *call) installLink(name string, l *kbpf.Link, event *vfs.File) (uint64, error) {
 	h := &linkFile{file{Anonymous: vfs.NewAnonymous(anonymous), object: l}, l, event}
-	return c.Install(vfs.NewFile("anon_inode:bpf_link", h, h, abi.O_RDWR))
+	return c.Install(vfs.NewFile(name, h, h, abi.O_RDWR))
 }
 
 // linkCreate is LINK_CREATE: prog_fd 0, target_fd 4, attach_type 8, flags 12; of tracing: cookie 24.
@@ -131,7 +138,7 @@ func (c *call) linkPerf(p *kbpf.Prog) (uint64, error) {
 		vfs.Close(event)
 		return 0, refusal.New(syscall.EBADF, "the perf event was closed meanwhile")
 	}
-	return c.installLink(l, event)
+	return c.installLink(newLink, l, event)
 }
 
 // attach attaches a program.
@@ -149,7 +156,7 @@ func (c *call) attached(l *kbpf.Link, err error, state *linkState) (uint64, erro
 	if err := kbpf.Hold(l); err != nil {
 		return 0, err
 	}
-	return c.installLink(l, nil)
+	return c.installLink(newLink, l, nil)
 }
 
 // sitesMost is how many places a link can have.

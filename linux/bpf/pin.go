@@ -52,7 +52,7 @@ func objGet(c *call) (uint64, error) {
 	case *kbpf.Prog:
 		return c.installProg(o)
 	case *kbpf.Link:
-		return c.installLink(o, nil)
+		return c.installLink(foundLink, o, nil)
 	}
 	kbpf.Release(o)
 	return 0, syscall.EINVAL
