@@ -11,6 +11,7 @@ import (
 	"sonde/bpf/btf"
 	"sonde/kernel/abi"
 	kbpf "sonde/kernel/bpf"
+	"sonde/kernel/printk"
 	"sonde/kernel/vfs"
 )
 
@@ -160,6 +161,25 @@ func TestBPFCommandsAreNamed(t *testing.T) {
 	for n, want := range map[uint64]string{0: "BPF_MAP_CREATE", 5: "BPF_PROG_LOAD", 16: "BPF_PROG_QUERY", 99: "0x63", 1<<32 - 1: "0xffffffff"} {
 		if got := bpfCommand(nil, n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
+// TestBPFLogsWhatIsNotThere: once, whoever asks again.
+func TestBPFLogsWhatIsNotThere(t *testing.T) {
+	run(t, func(p *player) {
+		for range 3 {
+			want(t, p, "a type", bpfCallOf(p, cmdMapCreate, a32(0, 201), a32(4, 4), a32(8, 4), a32(12, 1)), errno(sys.EINVAL))
+			want(t, p, "a command", bpfCallOf(p, 33), errno(sys.EINVAL))
+		}
+	})
+	var log strings.Builder
+	if err := printk.Dmesg(&log, printk.LevelDebug); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"asks for a map of type 201, which is not there", "asks for ITER_CREATE, which is not there"} {
+		if strings.Count(log.String(), text) != 1 {
+			t.Errorf("the log does not say %q once:\n%s", text, &log)
 		}
 	}
 }
