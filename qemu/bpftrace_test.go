@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -105,5 +106,33 @@ func TestBpftraceCounts(t *testing.T) {
 	calls := regexp.MustCompile(`@calls: (\d+)\s+@returns: (\d+)`).FindStringSubmatch(out)
 	if calls == nil || calls[1] != calls[2] {
 		t.Errorf("calls and returns of a library's function: %v", calls)
+	}
+}
+
+// What bpftrace took on Linux 6.1, with the same program: docs/costs.md.
+const (
+	linuxStart = 672_000 // us
+	linuxEvent = 16_500  // ns
+)
+
+// TestBpftraceIsQuick: at one instruction for each ns, bpftrace starts and ends in at most half as much more time as
+// on Linux, once the kernel's types have been unpacked; and an event is printed in no more time than on Linux.
+func TestBpftraceIsQuick(t *testing.T) {
+	runsBeside(t)
+	out := bpftrace(t, []string{"dmesg -n 1", "paced"}, "-accel", "counted", "-smp", "1", "-timeout", "15m", "-add", built(t, "paced")+":/bin/paced")
+	for what, most := range map[string]int{`starts and ends in (\d+) us`: linuxStart * 3 / 2, `an event takes (\d+) ns`: linuxEvent} {
+		all := regexp.MustCompile(what).FindAllStringSubmatch(out, -1)
+		if len(all) < 2 {
+			t.Fatalf("%d lines %s in\n%s", len(all), what, out)
+		}
+		for _, m := range all[1:] {
+			if n, err := strconv.Atoi(m[1]); err != nil || n > most {
+				t.Errorf("%s: at most %d", m[0], most)
+			}
+		}
+		t.Log(all)
+	}
+	if strings.Contains(out, "lines of") {
+		t.Errorf("events are lost:\n%s", out)
 	}
 }

@@ -43,11 +43,11 @@ var packaged = []struct {
 	{"cpuwalk", "/bin/burn -n 6", false, []string{`@cpu:`, `^\[0, 1\) .*@`, `^\[1, 2\) .*@`}},
 }
 
-// asked builds the program that does what tools look for.
-func asked(t *testing.T) string {
+// built builds a program of user/testdata.
+func built(t *testing.T, name string) string {
 	t.Helper()
-	to := filepath.Join(t.TempDir(), "asked")
-	build := exec.Command("go", "build", "-o", to, "../user/testdata/asked")
+	to := filepath.Join(t.TempDir(), name)
+	build := exec.Command("go", "build", "-o", to, "../user/testdata/"+name)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -60,7 +60,7 @@ func TestBpftraceTools(t *testing.T) {
 	runsBeside(t)
 	long := os.Getenv("SONDE_LONG") != ""
 	scripts := map[string]string{"lines": "echo hello bash\necho again\n", "readline.sh": "/bin/bash -i < /tmp/lines\n", "bpftool.sh": bpftool}
-	add := []string{"-timeout", "20m", "-add", asked(t) + ":/bin/asked"}
+	add := []string{"-timeout", "20m", "-add", built(t, "asked") + ":/bin/asked"}
 	for name, text := range scripts {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
