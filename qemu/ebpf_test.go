@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,20 +79,22 @@ func TestCiliumPrograms(t *testing.T) {
 	}
 }
 
-// TestRandomCallsOfBPF makes calls of bpf(2) and of perf_event_open(2) with random arguments, from four threads: 10^6
-// of each in the long run. The kernel goes on, and has as many maps, programs and links as before, also after a program
-// that was killed among its calls: only what it has pinned is left.
+// TestRandomCallsOfBPF makes calls of bpf(2), of perf_event_open(2) and of both with random arguments, from four
+// threads that share their descriptors: 10^6 of each in the long run. The kernel goes on, and has as many maps,
+// programs and links as before, also after a program that was killed among its calls: only what it has pinned is left.
 func TestRandomCallsOfBPF(t *testing.T) {
 	runsBeside(t)
-	calls := 3_000
+	calls := 2_000
 	if long() {
 		calls = 1_000_000
 	}
+	seed := rand.Int31()
+	t.Logf("seed %d", seed)
 	r := bootScript(t, normalImage, machine.Config{SMP: 4, Memory: "1G", Initrd: ebpfArchive(t),
-		Script: fmt.Sprintf("ebpf -only fuzzperf -fuzz %[1]d; echo status $?; ebpf -only fuzz -fuzz %[1]d; echo status $?; echo left; %[2]s; echo end; ebpf -only fuzz -fuzz 1000000000 -kill 2s; echo status $?; ", calls, nothingLeft) +
+		Script: fmt.Sprintf("for i in fuzzperf fuzz fuzzboth; do ebpf -only $i -fuzz %[1]d -seed %[3]d; done; echo left; %[2]s; echo end; ebpf -only fuzzboth -fuzz 1000000000 -seed %[3]d -kill 2s; echo status $?; ", calls, nothingLeft, seed) +
 			"rm /sys/fs/bpf/fuzzed; echo left; " + nothingLeft + "; echo end"})
 	got := strings.ReplaceAll(string(r.Stdout), "\r", "")
-	if !strings.Contains(got, "ok fuzzperf\nstatus 0\nok fuzz\nstatus 0\nleft\nend\n") || !strings.Contains(got, "status 137\n") || !strings.HasSuffix(got, "\nleft\nend\n") {
+	if strings.Count(got, "ok fuzz") != 3 || !strings.Contains(got, "ok fuzzboth\nleft\nend\n") || !strings.Contains(got, "status 137\n") || !strings.HasSuffix(got, "\nleft\nend\n") {
 		t.Errorf("%s", said(r))
 	}
 }

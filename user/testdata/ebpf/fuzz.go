@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math/rand"
 	"sync"
 	"sync/atomic"
@@ -11,39 +12,95 @@ import (
 const numBPF = 321
 
 // fuzz makes n calls with random arguments, in several threads: most of them nearly right. Descriptors that come back
-// are used in later calls, or closed.
-func fuzz(n int, call func(*fuzzer)) error {
+// are used in later calls of all threads, or closed, also while another thread uses them.
+func fuzz(n int, seed int64, call func(*fuzzer)) error {
 	const threads = 4
 	var all sync.WaitGroup
-	var left atomic.Int64
+	var left, served atomic.Int64
 	left.Store(int64(n))
-	for i := range threads {
+	shared := &pool{}
+	for i := range int64(threads) {
 		all.Go(func() {
-			f := &fuzzer{rnd: rand.New(rand.NewSource(int64(i)))}
+			f := &fuzzer{rnd: rand.New(rand.NewSource(seed + i)), pool: shared}
 			for left.Add(-1) >= 0 {
 				call(f)
 			}
-			for _, fd := range f.fds {
-				syscall.Close(fd)
+			for _, ring := range f.rings {
+				syscall.Munmap(ring)
 			}
+			served.Add(f.served)
 		})
 	}
 	all.Wait()
+	for _, fd := range shared.fds {
+		syscall.Close(fd)
+	}
 	syscall.Unlink("/sys/fs/bpf/fuzzed")
-	return nil
+	fmt.Printf("%d random calls, %d of them served\n", n, served.Load())
+	return want("served", served.Load() > int64(n/50), true)
+}
+
+// pool has the descriptors of all threads.
+type pool struct {
+	mu  sync.Mutex
+	fds []int // guarded by mu
+}
+
+// any returns one of them, if there is one.
+func (p *pool) any(rnd *rand.Rand) (fd int, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.fds) == 0 {
+		return 0, false
+	}
+	return p.fds[rnd.Intn(len(p.fds))], true
+}
+
+// add puts one there, and returns one that is to be closed, now and then.
+func (p *pool) add(fd int, rnd *rand.Rand) (old int, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if fd > 2 {
+		p.fds = append(p.fds, fd)
+	}
+	if len(p.fds) <= 100 && (len(p.fds) == 0 || rnd.Intn(20) > 0) {
+		return 0, false
+	}
+	i := rnd.Intn(len(p.fds))
+	old = p.fds[i]
+	p.fds = append(p.fds[:i], p.fds[i+1:]...)
+	return old, true
 }
 
 type fuzzer struct {
-	rnd *rand.Rand
-	fds []int
-	mem [16 << 10]byte // as much as a batch of values of all CPUs takes, and more
+	rnd    *rand.Rand
+	pool   *pool
+	served int64
+	rings  [][]byte       // of perf events, that are mapped
+	mem    [16 << 10]byte // as much as a batch of values of all CPUs takes, and more
 }
+
+// either makes a call of one kind or the other: programs meet events.
+func (f *fuzzer) either() {
+	if f.rnd.Intn(2) == 0 {
+		f.call()
+	} else {
+		f.perfCall()
+	}
+}
+
+// shapes are type, sizes of keys and values, number of entries, and flags of maps that can be made.
+var shapes = [][5]uint32{{1, 4, 8, 16, 0}, {1, 8, 200, 1000, 1}, {2, 4, 8, 100, 0}, {2, 4, 8, 1024, 1 << 10}, {3, 4, 4, 8, 0}, {4, 4, 4, 4, 0}, {5, 4, 8, 16, 0}, {6, 4, 8, 16, 0}, {7, 4, 80, 16, 0},
+	{9, 4, 8, 16, 0}, {10, 4, 8, 16, 0}, {12, 4, 4, 8, 0}, {13, 4, 4, 8, 0}, {22, 0, 8, 16, 0}, {23, 0, 8, 16, 0}, {27, 0, 0, 4096, 0}, {27, 0, 0, 1 << 20, 0}}
 
 // call makes one call of bpf(2).
 func (f *fuzzer) call() {
 	attr := new([160]byte)
 	size := 144
 	cmd := f.rnd.Intn(38)
+	if f.rnd.Intn(2) == 0 {
+		cmd = []int{0, 1, 2, 3, 4, 5, 6, 7, 15, 21, 22, 28}[f.rnd.Intn(12)]
+	}
 	for off := 0; off < 72; off += 4 {
 		*(*uint32)(unsafe.Pointer(&attr[off])) = f.number()
 	}
@@ -61,6 +118,11 @@ func (f *fuzzer) call() {
 		*(*uint32)(unsafe.Pointer(&attr[12])) = 1 << f.rnd.Intn(14)
 		*(*uint32)(unsafe.Pointer(&attr[16])) = 0
 		*(*uint32)(unsafe.Pointer(&attr[24])) = 0
+		if f.rnd.Intn(4) > 0 {
+			clear(attr[:])
+			copy(attr[:], unsafe.Slice((*byte)(unsafe.Pointer(&shapes[f.rnd.Intn(len(shapes))])), 20))
+			f.fd(attr[:], 20) // of maps of maps
+		}
 	case 1, 2, 3, 4, 21:
 		f.fd(f.mem[:], 0) // a key, and what it is to stand for
 		f.pointers(attr[:], 8, 16)
@@ -86,7 +148,8 @@ func (f *fuzzer) call() {
 		f.fd(attr[:], 0)
 		f.fd(attr[:], 4)
 		*(*uint32)(unsafe.Pointer(&attr[8])) = []uint32{41, 42, 48, 9}[f.rnd.Intn(4)]
-		clear(attr[12:16])
+		clear(attr[12:])
+		*(*uint64)(unsafe.Pointer(&attr[16])) = uint64(f.number())
 	}
 	if f.rnd.Intn(50) == 0 {
 		size = f.rnd.Intn(160)
@@ -100,15 +163,11 @@ func (f *fuzzer) call() {
 	}
 }
 
-// took keeps a descriptor, and closes one now and then.
+// took notes what a call returned: it keeps a descriptor, and closes one now and then.
 func (f *fuzzer) took(fd int) {
-	if fd > 2 {
-		f.fds = append(f.fds, fd)
-	}
-	if len(f.fds) > 40 || len(f.fds) > 0 && f.rnd.Intn(20) == 0 {
-		i := f.rnd.Intn(len(f.fds))
-		syscall.Close(f.fds[i])
-		f.fds = append(f.fds[:i], f.fds[i+1:]...)
+	f.served++
+	if old, ok := f.pool.add(fd, f.rnd); ok {
+		syscall.Close(old)
 	}
 }
 
@@ -126,8 +185,8 @@ func (f *fuzzer) number() uint32 {
 // fd puts a descriptor at an offset, as a rule one of ours.
 func (f *fuzzer) fd(attr []byte, off int) {
 	v := uint32(f.rnd.Intn(20))
-	if len(f.fds) > 0 && f.rnd.Intn(10) > 0 {
-		v = uint32(f.fds[f.rnd.Intn(len(f.fds))])
+	if fd, ok := f.pool.any(f.rnd); ok && f.rnd.Intn(10) > 0 {
+		v = uint32(fd)
 	}
 	*(*uint32)(unsafe.Pointer(&attr[off])) = v
 }
@@ -153,9 +212,13 @@ func (f *fuzzer) program(attr []byte) {
 	n := 1 + f.rnd.Intn(20)
 	insns := f.mem[1024:]
 	right := [][8]byte{{0xb7, 0, 0, 0, 1, 0, 0, 0}, {0xbf, 0x16, 0, 0, 0, 0, 0, 0}, {0x79, 0x61, 8, 0, 0, 0, 0, 0}, {0x7b, 0x0a, 0xf8, 0xff, 0, 0, 0, 0}, {0x07, 0, 0, 0, 5, 0, 0, 0}}
+	always := f.rnd.Intn(2) == 0 // it is accepted
+	if always {
+		right = [][8]byte{right[0], right[3], right[4]}
+	}
 	for i := range n {
 		insn := right[f.rnd.Intn(len(right))]
-		if f.rnd.Intn(12) == 0 {
+		if !always && f.rnd.Intn(12) == 0 {
 			f.rnd.Read(insn[:])
 		}
 		copy(insns[8*i:], insn[:])
@@ -177,5 +240,5 @@ func (f *fuzzer) program(attr []byte) {
 		*(*uint32)(unsafe.Pointer(&attr[28])) = uint32(f.rnd.Intn(512))
 		f.pointers(attr, 32)
 	}
-	*(*uint32)(unsafe.Pointer(&attr[68])) = []uint32{0, 42, 48}[f.rnd.Intn(3)]
+	*(*uint32)(unsafe.Pointer(&attr[68])) = []uint32{0, 0, 42, 48}[f.rnd.Intn(4)]
 }

@@ -25,13 +25,14 @@ var trials = []struct {
 	{"kprobes", kprobes}, {"kretprobes", kretprobes}, {"uprobes", uprobes}, {"ring", ring}, {"objects", objects},
 	{"kprobe", kprobe}, {"kretprobe", kretprobe}, {"uprobe", uprobe}, {"uretprobe", uretprobe}, {"tracepoint", tracepoint}, {"rawpoint", rawPoint}, {"perf", perfEvents}, {"cookies", cookies},
 	{"tails", tails}, {"fentry", fentry}, {"fexit", fexit}, {"untraced", untraced}, {"many", many}, {"pinnedlinks", pinnedLinks}, {"heirs", heirs}, {"unmapped", unmapped},
-	{"fuzz", nil}, {"fuzzperf", nil},
+	{"fuzz", nil}, {"fuzzperf", nil}, {"fuzzboth", nil},
 }
 
 func main() {
 	only := flag.String("only", "", "try this alone")
 	flag.StringVar(&objectDir, "objects", "/tmp", "where object files that clang has made are: core.o and latency.o")
 	calls := flag.Int("fuzz", 0, "make so many random calls")
+	seed := flag.Int64("seed", 0, "begin the random calls with this number")
 	killed := flag.Duration("kill", 0, "be killed after that time, whatever is being done")
 	flag.Parse()
 	if *killed > 0 {
@@ -41,7 +42,7 @@ func main() {
 		fmt.Println("FAIL memlock:", err)
 		os.Exit(1)
 	}
-	fuzzed := map[string]func() error{"fuzz": func() error { return fuzz(*calls, (*fuzzer).call) }, "fuzzperf": func() error { return fuzz(*calls, (*fuzzer).perfCall) }}
+	fuzzed := map[string]func(*fuzzer){"fuzz": (*fuzzer).call, "fuzzperf": (*fuzzer).perfCall, "fuzzboth": (*fuzzer).either}
 	failed := false
 	for _, t := range trials {
 		if *only != "" && t.name != *only || t.try == nil && *calls == 0 {
@@ -49,7 +50,7 @@ func main() {
 		}
 		try := t.try
 		if try == nil {
-			try = fuzzed[t.name]
+			try = func() error { return fuzz(*calls, *seed, fuzzed[t.name]) }
 		}
 		if err := try(); err != nil {
 			failed = true
