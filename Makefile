@@ -12,7 +12,7 @@ run: need-run ## boot to a prompt (Ctrl-A X leaves); without a terminal, run exa
 	@if [ -t 0 ]; then go run ./qemu; \
 	else go run ./qemu -c "$$(grep -v '^#' examples/demo.sonde)"; fi
 
-test: need-test vet ## run everything: vet, the tests on the host and in QEMU
+test: need-test vet-usual ## run everything: vet, the tests on the host and in QEMU
 	SONDE_BRIEF=1 go test -vet=off -parallel 4 -timeout 4h ./...
 
 prove: need-test ## probe everything and compare (docs/proof.md); continues where it was stopped
@@ -87,7 +87,7 @@ notices: ## check that NOTICES has the licences of everything in the image
 vet: vet-usual ## run go vet on what runs on the host and on the kernel, and check gofmt
 	go run ./qemu -nolinux -vet
 
-# The kernel without programs is left to make test: what is compiled anew for it takes a while.
+# The kernel without programs is left to make long: what is compiled anew for it takes a while.
 vet-usual:
 	go vet ./...
 	go run ./qemu -vet
