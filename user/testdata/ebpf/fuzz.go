@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math/rand"
 	"sync"
@@ -16,7 +17,7 @@ const numBPF = 321
 func fuzz(n int, seed int64, call func(*fuzzer)) error {
 	const threads = 4
 	var all sync.WaitGroup
-	var left, served atomic.Int64
+	var left, served, refused, silent atomic.Int64
 	left.Store(int64(n))
 	shared := &pool{}
 	for i := range int64(threads) {
@@ -29,6 +30,8 @@ func fuzz(n int, seed int64, call func(*fuzzer)) error {
 				syscall.Munmap(ring)
 			}
 			served.Add(f.served)
+			refused.Add(f.refused)
+			silent.Add(f.silent)
 		})
 	}
 	all.Wait()
@@ -36,8 +39,8 @@ func fuzz(n int, seed int64, call func(*fuzzer)) error {
 		syscall.Close(fd)
 	}
 	syscall.Unlink("/sys/fs/bpf/fuzzed")
-	fmt.Printf("%d random calls, %d of them served\n", n, served.Load())
-	return want("served", served.Load() > int64(n/50), true)
+	fmt.Printf("%d random calls, %d of them served, %d programs refused\n", n, served.Load(), refused.Load())
+	return errors.Join(want("served", served.Load() > int64(n/50), true), want("programs that were refused without a log", silent.Load(), 0))
 }
 
 // pool has the descriptors of all threads.
@@ -76,8 +79,11 @@ type fuzzer struct {
 	rnd    *rand.Rand
 	pool   *pool
 	served int64
-	rings  [][]byte       // of perf events, that are mapped
-	mem    [16 << 10]byte // as much as a batch of values of all CPUs takes, and more
+	// programs that the verifier refused, with room for a log; and those of them without one
+	refused, silent int64
+	log             []byte         // of the program of the next call; nil: none, or one that may not fit
+	rings           [][]byte       // of perf events, that are mapped
+	mem             [16 << 10]byte // as much as a batch of values of all CPUs takes, and more
 }
 
 // either makes a call of one kind or the other: programs meet events.
@@ -158,6 +164,12 @@ func (f *fuzzer) call() {
 	if errno == 0 {
 		f.took(int(fd))
 	}
+	if cmd == 5 && errno == syscall.EACCES && f.log != nil {
+		f.refused++
+		if f.log[0] == 0 {
+			f.silent++
+		}
+	}
 	if f.rnd.Intn(100) == 0 {
 		syscall.Unlink("/sys/fs/bpf/fuzzed")
 	}
@@ -235,10 +247,18 @@ func (f *fuzzer) program(attr []byte) {
 	*(*uint64)(unsafe.Pointer(&attr[8])) = uint64(uintptr(unsafe.Pointer(&insns[0])))
 	*(*uint64)(unsafe.Pointer(&attr[16])) = uint64(uintptr(unsafe.Pointer(&f.mem[900])))
 	clear(attr[24:])
-	if f.rnd.Intn(2) == 0 { // with a log
+	f.log = nil
+	switch f.rnd.Intn(4) {
+	case 0:
 		*(*uint32)(unsafe.Pointer(&attr[24])) = uint32(f.rnd.Intn(4))
 		*(*uint32)(unsafe.Pointer(&attr[28])) = uint32(f.rnd.Intn(512))
 		f.pointers(attr, 32)
+	case 1, 2:
+		f.log = f.mem[8<<10:]
+		clear(f.log)
+		*(*uint32)(unsafe.Pointer(&attr[24])) = 1
+		*(*uint32)(unsafe.Pointer(&attr[28])) = uint32(len(f.log))
+		*(*uint64)(unsafe.Pointer(&attr[32])) = uint64(uintptr(unsafe.Pointer(&f.log[0])))
 	}
 	*(*uint32)(unsafe.Pointer(&attr[68])) = []uint32{0, 0, 42, 48}[f.rnd.Intn(4)]
 }
