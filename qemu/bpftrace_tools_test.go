@@ -55,11 +55,29 @@ func built(t *testing.T, name string) string {
 	return to
 }
 
+// showsTools: the document shows what each tool prints, and that is what is looked for in its output.
+func showsTools(t *testing.T, blocks []block) {
+	t.Helper()
+	shown := map[string]string{}
+	for _, b := range blocks {
+		for _, run := range strings.Split(strings.Join(b.lines, "\n"), "/ # ") {
+			command, text, _ := strings.Cut(run, "\n")
+			shown[command] = text
+		}
+	}
+	for _, tool := range packaged {
+		for _, want := range tool.wants {
+			sees(t, shown[fmt.Sprintf("bpftrace -c '%s' /usr/sbin/%s.bt", tool.work, tool.name)], want)
+		}
+	}
+}
+
 // TestBpftraceTools: tools of Debian's package, as they are, print what happened.
 func TestBpftraceTools(t *testing.T) {
+	showsTools(t, shownBy(t))
 	runsBeside(t)
 	long := os.Getenv("SONDE_LONG") != ""
-	scripts := map[string]string{"lines": "echo hello bash\necho again\n", "readline.sh": "/bin/bash -i < /tmp/lines\n", "bpftool.sh": bpftool}
+	scripts := map[string]string{"lines": "echo hello bash\necho again\n", "readline.sh": "/bin/bash -i < /tmp/lines\n", "bpftool.sh": bpftool, "ledger.sh": ledgerScript}
 	add := []string{"-timeout", "20m", "-add", built(t, "asked") + ":/bin/asked"}
 	for name, text := range scripts {
 		path := filepath.Join(t.TempDir(), name)
@@ -79,7 +97,7 @@ func TestBpftraceTools(t *testing.T) {
 			commands = append(commands, fmt.Sprintf("echo tool %s; bpftrace -c '%s' /usr/sbin/%[1]s.bt", tool.name, tool.work))
 		}
 	}
-	commands = append(commands, "echo tool end", "cat /proc/loadavg", `bpftrace -c '/bin/sh /tmp/bpftool.sh' -e 'kprobe:vfs_read { @reads[comm] = count(); }'`, "echo tool after", "bpf prog; bpf map; bpf link")
+	commands = append(commands, "echo tool end", "cat /proc/loadavg", `bpftrace -c '/bin/sh /tmp/bpftool.sh' -e 'kprobe:vfs_read { @reads[comm] = count(); }'`, "echo tool ledger", ledgered, "echo tool after", "bpf prog; bpf map; bpf link")
 	out := bpftrace(t, commands, add...)
 	for _, tool := range packaged {
 		if tool.often || long {
@@ -90,6 +108,7 @@ func TestBpftraceTools(t *testing.T) {
 	}
 	sameLoad(t, out)
 	seesBpftool(t, out)
+	agreesWithLedger(t, section(out, "tool ledger"))
 	if left := strings.TrimSpace(section(out, "tool after")); left != "" {
 		t.Errorf("left is %q", left)
 	}
@@ -116,6 +135,32 @@ func sameLoad(t *testing.T, out string) {
 	}
 	if loads[0]-loads[1] > 0.5 || loads[1]-loads[0] > 0.5 {
 		t.Errorf("load %v", loads)
+	}
+}
+
+// ledgered counts what programs do that ledgerScript runs, by a probe of each kind; the script shows the ledger before
+// they are detached.
+const (
+	ledgered = `bpftrace -c '/bin/sh /tmp/ledger.sh' -e 'kprobe:vfs_fsync { @k = count(); } kretprobe:vfs_fsync { @r = count(); } ` +
+		`tracepoint:syscalls:sys_enter_sync { @t = count(); } uprobe:/bin/asked:main.main { @u = count(); }'`
+	ledgerScript = "for i in 1 2 3 4 5 6 7; do /bin/asked > /dev/null; done\ncat /sys/kernel/debug/bpf/ledger\n"
+)
+
+// agreesWithLedger: what bpftrace has counted is what the kernel's account of the hits has, none of them unexplained.
+func agreesWithLedger(t *testing.T, out string) {
+	t.Helper()
+	for _, c := range []struct{ program, counter, least string }{{"vfs_fsync", "k", "7"}, {"vfs_fsync", "r", "7"}, {"sys_enter_sync", "t", "7"}, {"main_main", "u", "21"}} {
+		rows := regexp.MustCompile(`(?m)^`+c.program+` +(\d+) +(\d+) .* (\d+)\r?$`).FindAllStringSubmatch(out, -1)
+		counted := regexp.MustCompile(`(?m)^@` + c.counter + `: (\d+)\r?$`).FindStringSubmatch(out)
+		if len(rows) == 0 || counted == nil || counted[1] != c.least {
+			t.Errorf("@%s is %v, want %s; the ledger has %v\n%s", c.counter, counted, c.least, rows, out)
+			continue
+		}
+		for _, row := range rows {
+			if row[1] != counted[1] || row[2] != counted[1] || row[3] != "0" {
+				t.Errorf("@%s is %s, and the ledger has %q", c.counter, counted[1], row[0])
+			}
+		}
 	}
 }
 
