@@ -18,8 +18,8 @@ var (
 // A registry has all objects of a kind, in the order of their numbers. It gives them numbers from 1; none is used
 // twice.
 type registry[T numbered] struct {
-	mu     sync.Mutex // held by those who change it
-	lastID int        // guarded by mu
+	mu     sync.Mutex          // held by those who change it
+	lastID int                 // guarded by mu
 	all    atomic.Pointer[[]T] // entries never change: what is removed is left out of a copy
 }
 
