@@ -10,15 +10,15 @@ import (
 	"sonde/qemu/report"
 )
 
-// kernelMachines are the machines on which the kernel's own tests run. q35 with two CPUs runs all cases,
-// and that with one leaves out those that try every place, instruction or input in turn
-// (suites.T.OneMachine). Four CPUs take turns on a host with fewer, and those that wait for others keep
+// kernelMachines are the machines on which the kernel's own tests run. q35 with one CPU runs all cases;
+// that with two leaves out those that try every place, instruction or input in turn
+// (suites.T.OneProcessor). Four CPUs take turns on a host with fewer, and those that wait for others keep
 // it busy: of each suite they run what several CPUs do at once (atOnce). A microvm differs in its
 // devices, timers and firmware only, and runs the cases that depend on those.
 var kernelMachines = []machine.Config{
 	{Machine: "q35", SMP: 4, Script: brief + "ktest " + atOnce},
 	{Machine: "q35", SMP: 2, Script: fewer() + "ktest"},
-	{Machine: "q35", SMP: 1, Script: brief + "ktest"},
+	{Machine: "q35", SMP: 1, Script: fewer() + "ktest"},
 	{Machine: "microvm", SMP: 2, Script: brief + "ktest traps/ memory/ sched/ stop/ grace/ user/interrupts user/nmis user/timers user/unmapped user/shootdown watch/access watch/armed watch/lock optimized/storm_all kprobes/a_million kprobes/handlers_run"},
 }
 

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"runtime"
 	"time"
 
 	"sonde/sysctl"
@@ -8,7 +9,7 @@ import (
 
 var (
 	long  = sysctl.NewBool("debug.ktest-long", false, "make ktest run the cases that take minutes, too")
-	short = sysctl.NewBool("debug.ktest-short", false, "make ktest make fewer rounds of what depends on chance")
+	short = sysctl.NewBool("debug.ktest-short", false, "make ktest make fewer rounds of what depends on chance, and leave to one CPU what others do not change")
 	brief = sysctl.NewBool("debug.ktest-brief", false, "make ktest skip the cases that need only be run on one kind of machine, and make fewer rounds")
 )
 
@@ -23,12 +24,23 @@ func (t *T) NeedsLong() {
 }
 
 // OneMachine ends a case that tests the same on every machine with two CPUs or more, if this one
-// is told to leave such cases to another (debug.ktest-brief). It is for cases that
-// try all places, instructions or random inputs one after the other, and for most of many that differ
-// in one thing only. What two CPUs can do to each other at random is tested everywhere.
+// is told to leave such cases to another (debug.ktest-brief). It is for cases that take long, among them
+// those that try places under load one after the other. What two CPUs can do to each other at random is
+// tested everywhere.
 func (t *T) OneMachine() {
 	if brief.Get() {
 		t.Skipf("one machine is enough, and this one is brief: %s", brief.Name())
+	}
+}
+
+// OneProcessor is OneMachine for a case that tests the same with one CPU. debug.ktest-short leaves it to a
+// machine with one, too: where a probe is changed without stopping others, it takes a fifth of the time. It
+// is for cases that try all places, instructions or inputs one after the other, and for most of many that
+// differ in one thing only.
+func (t *T) OneProcessor() {
+	t.OneMachine()
+	if short.Get() && runtime.GOMAXPROCS(0) > 1 {
+		t.Skipf("one CPU is enough, and this machine leaves it to another: %s", short.Name())
 	}
 }
 

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -106,6 +107,25 @@ func TestSeveralPatterns(t *testing.T) {
 	defer func() { cases, order = oldCases, oldOrder }()
 	if all(); len(matching([]string{"a/", "*/three"})) != 2 || len(matching(nil)) < 3 || len(matching([]string{"d/"})) != 0 {
 		t.Errorf("patterns choose the wrong cases of %v", cases)
+	}
+}
+
+func TestShortRunLeavesCasesToOneProcessor(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	defer short.Set("0")
+	for _, c := range []struct {
+		cpus  int
+		short string
+		want  report.Verdict
+	}{{2, "0", report.OK}, {1, "1", report.OK}, {2, "1", report.Skip}} {
+		runtime.GOMAXPROCS(c.cpus)
+		if err := short.Set(c.short); err != nil {
+			t.Fatal(err)
+		}
+		out, _ := with(t, "", func() { Add("first/case", func(t *T) { t.OneProcessor() }) })
+		if got := report.Parse(out).Cases; len(got) != 1 || got[0].Verdict != c.want {
+			t.Errorf("%+v: %+v", c, got)
+		}
 	}
 }
 

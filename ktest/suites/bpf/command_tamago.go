@@ -13,7 +13,7 @@ func init() { suites.Add("bpf/command", command) }
 
 // command types what a person does who wants to know how often a function is called.
 func command(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	run := func(line string) string {
 		var out strings.Builder
 		suites.Script(&out, line)

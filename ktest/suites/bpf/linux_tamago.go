@@ -87,7 +87,7 @@ var happens = map[string]struct {
 // linuxNames: each name of Linux's can be probed, is hit when what it stands for happens, and its arguments
 // are where C has them.
 func linuxNames(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	t.NeedPrograms()
 	for _, l := range kallsyms.LinuxNames() {
 		if sym, err := kallsyms.Resolve(l.Name); err != nil || sym.Name != l.Func {

@@ -24,7 +24,7 @@ func init() {
 // refused is the blacklist, each with its path, and functions that hold data or begin
 // with an instruction that cannot be executed elsewhere.
 func everythingElse(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	black := kprobes.Blacklisted()
 	kinds, others := map[string]int{}, map[string]int{}
 	var accepted []*kprobes.Kprobe

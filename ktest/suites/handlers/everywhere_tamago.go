@@ -34,7 +34,7 @@ func (o *attempt) once() {
 // but for one in four.
 func someOnOthers(t *suites.T, i int) {
 	if i%4 != 0 {
-		t.OneMachine()
+		t.OneProcessor()
 	}
 }
 

@@ -61,7 +61,7 @@ func (s *subject) same(t *suites.T, what string, off uintptr) {
 // compares all registers, flags and memory, and the number of hits. The handler
 // leaves no register as it was.
 func everyShape(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	points, hits := 0, uint64(0)
 	var post atomic.Uint64
 	for _, s := range subjects(t) {
@@ -96,7 +96,7 @@ func everyShape(t *suites.T) {
 
 // allBoundaries sets a probe on every instruction of a shape at once.
 func allBoundaries(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	for _, s := range subjects(t) {
 		var all []*kprobes.Kprobe
 		for i, off := range s.offs {
@@ -122,7 +122,7 @@ func allBoundaries(t *suites.T) {
 // everyFunction does the same with what the compiler makes. How often each
 // instruction there is executed is not known, only how often the function is entered.
 func everyFunction(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	points := 0
 	for _, f := range targets.Funcs() {
 		fn := t.Function(pkg + f.Name)

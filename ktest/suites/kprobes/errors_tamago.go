@@ -98,7 +98,7 @@ func refusesAmbiguous(t *suites.T) {
 // refusesEveryOtherByte tries each byte of a function: only where an
 // instruction begins may a breakpoint be.
 func refusesEveryOtherByte(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	for _, name := range []string{"Leaf", "Medium", "Switch"} {
 		fn := t.Function(pkg + name)
 		offs, _ := boundaries(t, fn)

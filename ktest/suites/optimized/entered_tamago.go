@@ -36,7 +36,7 @@ func onShape(t *suites.T, s *targets.Shape) *kprobes.Kretprobe {
 // leaveAlone runs every shape with a return probe. The inputs have every flag set and clear and a
 // different value in each register.
 func leaveAlone(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	done := 0
 	for _, s := range targets.Shapes() {
 		if s.Name == "retImm" {
@@ -72,7 +72,7 @@ var inHandler targets.Result
 
 // leaveAloneInHandler runs some inside a handler, where the call must be missed.
 func leaveAloneInHandler(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	for _, name := range []string{"pushf", "popf", "direction", "carry", "movAbs", "nops"} {
 		s := shape(t, name)
 		want, err := s.Run()

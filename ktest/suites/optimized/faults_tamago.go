@@ -51,7 +51,7 @@ var culprits = []struct {
 // same as without a probe, with the same lines. A call whose operand faults used
 // to leave its return address on the stack, and the runtime gave up.
 func faultInCopy(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	done := 0
 	for _, c := range culprits {
 		want := suites.Crash(c.call)

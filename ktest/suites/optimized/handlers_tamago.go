@@ -77,7 +77,7 @@ func bads(f func()) []bad {
 
 // breakRules makes each handler commit each violation: alone at its place, and between others.
 func breakRules(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	for _, m := range violations {
 		contained(t, m.name, m.f)
 	}

@@ -47,7 +47,7 @@ func jumped(ks []*kprobes.Kprobe) (n int) {
 // everyFunctionOfImage puts a jump into every function that can have one, all at once. Unless cases
 // may take minutes, it takes every sixth function: make prove takes every instruction of them.
 func everyFunctionOfImage(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	nth := 6
 	if suites.Long() {
 		nth = 1

@@ -194,7 +194,7 @@ func offWins(t *suites.T) {
 
 // usedAgain uses more detours than there are, some at a time.
 func usedAgain(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	most := int(kprobes.Detours().End()-kprobes.Detours().Start()) / detour.Size
 	used, rounds := 0, 0
 	for ; used <= most+100; rounds++ {

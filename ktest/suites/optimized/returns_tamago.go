@@ -84,7 +84,7 @@ func settled(t *suites.T, rp *kprobes.Kretprobe) {
 }
 
 func everyReturn(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	for _, f := range targets.Funcs() {
 		rp := &kprobes.Kretprobe{Handler: ret, MaxActive: 64}
 		rp.KP.SymbolName = targetsPkg + f.Name

@@ -72,7 +72,7 @@ func eachBoundary(t *suites.T, entries []uintptr, check func(jumps []*kprobes.Kp
 // everyShape sets a probe on each instruction of each shape that a jump can
 // replace, and compares all registers, flags, memory, and the number of hits.
 func everyShape(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	type subject struct {
 		*targets.Shape
 		want  []targets.Result
@@ -118,7 +118,7 @@ func everyShape(t *suites.T) {
 // everyFunction does so with what the compiler makes, where only the entries'
 // number of hits is known, and only of functions that nothing else calls.
 func everyFunction(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	var entries []uintptr
 	calls := map[uintptr]uint64{}
 	for _, f := range targets.Funcs() {
@@ -156,7 +156,7 @@ func everyFunction(t *suites.T) {
 
 // severalAtOnce puts as many jumps into one function as there is room for.
 func severalAtOnce(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	most := 0
 	for _, f := range targets.Funcs() {
 		k := &kprobes.Kprobe{SymbolName: targetsPkg + f.Name}

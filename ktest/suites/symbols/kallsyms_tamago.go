@@ -128,7 +128,7 @@ func dataSymbol(t *suites.T) {
 }
 
 func procKallsyms(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	f, err := vfs.Root.OpenFile("/proc/kallsyms", os.O_RDONLY)
 	t.Must(err)
 	defer f.Close()

@@ -161,7 +161,7 @@ func watch(t *suites.T, addr uintptr, f func(), args, results []value) {
 // argumentsAreThere compares what the table says of calls with the registers and the stack at calls:
 // of a generic method, a closure, and a function with values of all kinds.
 func argumentsAreThere(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	ptr := func(p unsafe.Pointer) []uint64 { return []uint64{uint64(uintptr(p))} }
 	tail := text[1:]
 	put := t.Function("symbols.(*shelf[go.shape.[]uint8]).put")
@@ -185,7 +185,7 @@ func argumentsAreThere(t *suites.T) {
 // everyFunctionHasTypes: a function is missing in the table only if it is of assembly, or made by the
 // compiler.
 func everyFunctionHasTypes(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	table, err := types.Kernel()
 	t.Must(err)
 	known, missing := 0, 0

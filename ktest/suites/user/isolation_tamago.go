@@ -74,7 +74,7 @@ func kernelMemory(t *suites.T) {
 // bytes of each mapping, what is next to that, and addresses that are not canonical. Of a mapping of more
 // than mostPages pages, which is the heap of a large machine, it takes so many.
 func everyPage(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	const mostPages = 1 << 17
 	var addrs []uint64
 	for _, r := range mapped() {
