@@ -66,6 +66,19 @@ func init() { // not where it is declared: help prints it
 	}
 }
 
+// bpfVerbsOf is what can come behind a verb that has nothing else.
+func bpfVerbsOf(words string) (all []string) {
+	for _, v := range bpfVerbs {
+		if more, ok := strings.CutPrefix(v.words, words+" "); ok {
+			all = append(all, more)
+		}
+	}
+	if all == nil {
+		return []string{"nothing more"}
+	}
+	return all
+}
+
 // bpfVerbOf finds the longest verb that args begin with.
 func bpfVerbOf(args []string) (found *bpfVerb, rest []string, err error) {
 	most := 0
@@ -80,7 +93,7 @@ func bpfVerbOf(args []string) (found *bpfVerb, rest []string, err error) {
 		return nil, nil, Usagef("%s: bpf help lists what there is", cmp.Or(strings.Join(args, " "), "nothing is to be done"))
 	}
 	if found.args == "" && len(rest) > 0 {
-		return nil, nil, Usagef("%s has no %q: bpf help lists what there is", found.words, rest[0])
+		return nil, nil, Usagef("%s has no %q: there is %s", found.words, strings.Join(rest, " "), strings.Join(bpfVerbsOf(found.words), ", "))
 	}
 	return found, rest, nil
 }

@@ -52,6 +52,7 @@ func command(t *suites.T) {
 		{"bpf prog dump xlated name x", `^bpf: there is no program with name x\n$`},
 		{"bpf map show a", `^bpf: there is no map with id a\n$`},
 		{"bpf prog lst", `^bpf: prog has no "lst"`},
+		{"bpf prog dump " + id, `^bpf: prog has no "dump ` + id + `": there is .*show, dump xlated, dump jited, `},
 		{"bpf prok", `^bpf: prok: bpf help lists`},
 		{"bpf help", `bpf prog dump jited PROG\n`},
 		{"bpf prog pin " + id + " /tmp/x", `^bpf: /tmp/x: files for programs, maps and links are in /sys/fs/bpf`},
