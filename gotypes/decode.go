@@ -1,21 +1,10 @@
 package gotypes
 
-import (
-	"bytes"
-	"encoding/binary"
-
-	"sonde/gotypes/squeeze"
-)
+import "sonde/gotypes/squeeze"
 
 // decode unpacks what Encode has packed.
-func decode(blob []byte, entries []Entry, m Memory) (*Info, error) {
-	rest, ok := bytes.CutPrefix(blob, []byte(magic))
-	if !ok || len(rest) < sumLen || binary.LittleEndian.Uint32(rest) != sum(rest[sumLen:]) {
-		f := format{}
-		f.fail("it is damaged")
-		return nil, f.err
-	}
-	f := newFormat(squeeze.NewReader(rest[sumLen:]), m)
+func decode(types []byte, entries []Entry, m Memory) (*Info, error) {
+	f := newFormat(squeeze.NewReader(types), m)
 	f.walk(entries, nil)
 	if f.err == nil {
 		f.layOut()

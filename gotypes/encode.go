@@ -1,6 +1,7 @@
 package gotypes
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -41,8 +42,32 @@ func Encode(info *Info, entries []Entry, m Memory) ([]byte, error) {
 	if f.walk(entries, places); f.err != nil {
 		return nil, f.err
 	}
-	blob := f.Bytes()
-	return append(binary.LittleEndian.AppendUint32([]byte(magic), sum(blob)), blob...), nil
+	copies := newFormat(squeeze.NewWriter(), m)
+	copies.given, copies.info = f.given, f.info
+	if copies.copies(); copies.err != nil {
+		return nil, copies.err
+	}
+	return pack(f.Bytes(), copies.Bytes()), nil
+}
+
+// pack puts the two parts of a table together. The second is read when somebody asks for copies.
+func pack(types, copies []byte) []byte {
+	blob := binary.LittleEndian.AppendUint32(nil, uint32(len(types)))
+	blob = append(append(blob, types...), copies...)
+	return append(binary.LittleEndian.AppendUint32([]byte(magic), sum(blob)), blob...)
+}
+
+// parted returns what pack was given.
+func parted(blob []byte) (types, copies []byte, ok bool) {
+	rest, ok := bytes.CutPrefix(blob, []byte(magic))
+	if !ok || len(rest) < sumLen+4 || binary.LittleEndian.Uint32(rest) != sum(rest[sumLen:]) {
+		return nil, nil, false
+	}
+	n, rest := binary.LittleEndian.Uint32(rest[sumLen:]), rest[sumLen+4:]
+	if uint64(n) > uint64(len(rest)) {
+		return nil, nil, false
+	}
+	return rest[:n], rest[n:], true
 }
 
 func newFormat(c *squeeze.Coder, m Memory) *format {

@@ -30,8 +30,9 @@ const (
 	colCount // lengths of arrays and structs
 	colField
 	colFieldName
-	colCopy // distances between functions that have copies whose arguments are known
-	colSpot // what places of arguments are
+	colCopy  // distances between functions that have copies whose arguments are known
+	colKnown // whether something is known of a copy
+	colSpot  // what places of arguments are
 	colReg
 	colSlot // of the stack
 )

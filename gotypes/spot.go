@@ -13,7 +13,19 @@ func (t *Table) Copies(addr uint64) [][]Spot {
 	if !ok {
 		return nil
 	}
+	t.readCopies.Do(t.unpackCopies)
 	return t.info.Funcs[i].Copies
+}
+
+// unpackCopies reads the copies of all functions; of a damaged table, none.
+func (t *Table) unpackCopies() {
+	f := newFormat(squeeze.NewReader(t.copies), Memory{})
+	f.info = *t.info
+	if f.copies(); f.err != nil {
+		for i := range t.info.Funcs {
+			t.info.Funcs[i].Copies = nil
+		}
+	}
 }
 
 // What a Spot may be, beside how many registers there are plus spotRegs.
@@ -54,31 +66,18 @@ func (f *format) copies() {
 }
 
 func (f *format) copiesOf(given [][]Spot, fn *Func, number uint32) (copies [][]Spot) {
-	before := make([]uint32, len(fn.Params)) // what the last copy had
+	before := uint32(0) // of which copies something was known
 	for k := range f.length(len(given)) {
 		var spots []Spot
 		if k < len(given) {
 			spots = given[k]
 		}
-		read, known, last := make([]Spot, len(fn.Params)), false, uint32(0)
-		for i, p := range fn.Params {
-			var s Spot
-			if i < len(spots) {
-				s = spots[i]
-			}
-			of := squeeze.Hash(number, uint32(i))
-			s = f.spot(s, of, squeeze.Hash(of, before[i]), squeeze.Hash(uint32(p.Type), uint32(i), last), squeeze.Hash(of, last))
-			last = squeeze.Hash(last, uint32(len(s.Regs)))
-			for _, r := range s.Regs {
-				last = squeeze.Hash(last, uint32(r))
-			}
-			before[i] = uint32(len(s.Regs))
-			read[i], known = s, known || s.Known()
+		known := f.flag(spots != nil, colKnown, number, squeeze.Hash(number, before))
+		if before = before << 1 & 0xF; known {
+			before |= 1
+			spots = f.copyOf(spots, fn, number)
 		}
-		if !known {
-			read = nil
-		}
-		if copies = append(copies, read); f.count > maxParams || f.failed() {
+		if copies = append(copies, spots); f.count > maxParams || f.failed() {
 			return nil
 		}
 		f.count += 1 + len(fn.Params)
@@ -86,8 +85,27 @@ func (f *format) copiesOf(given [][]Spot, fn *Func, number uint32) (copies [][]S
 	return copies
 }
 
+// copyOf codes the places of a copy of which something is known.
+func (f *format) copyOf(given []Spot, fn *Func, number uint32) []Spot {
+	spots, last := make([]Spot, len(fn.Params)), uint32(0)
+	for i, p := range fn.Params {
+		var s Spot
+		if i < len(given) {
+			s = given[i]
+		}
+		of := squeeze.Hash(number, uint32(i))
+		s = f.spot(s, squeeze.Hash(uint32(p.Type), uint32(i), last), of, squeeze.Hash(of, last))
+		last = squeeze.Hash(last, uint32(len(s.Regs)))
+		for _, r := range s.Regs {
+			last = squeeze.Hash(last, uint32(r))
+		}
+		spots[i] = s
+	}
+	return spots
+}
+
 // spot codes one place; the contexts tell the argument and what is around it.
-func (f *format) spot(s Spot, of, before, typed, last uint32) Spot {
+func (f *format) spot(s Spot, typed, of, last uint32) Spot {
 	what := spotNone
 	switch {
 	case s.OnStack:
@@ -95,7 +113,7 @@ func (f *format) spot(s Spot, of, before, typed, last uint32) Spot {
 	case len(s.Regs) > 0:
 		what = spotRegs + len(s.Regs)
 	}
-	switch what = f.number(what, colSpot, typed, of, before, last); {
+	switch what = f.number(what, colSpot, typed, of, last); {
 	case what == spotStack:
 		return Spot{OnStack: true, Stack: f.number(s.Stack, colSlot, typed, of)}
 	case what > spotRegs+mostWords:
@@ -111,7 +129,7 @@ func (f *format) spot(s Spot, of, before, typed, last uint32) Spot {
 		if i < len(s.Regs) {
 			v = uint32(s.Regs[i])
 		}
-		r = f.Index(v, regWidth, colReg, squeeze.Hash(uint32(i), r), squeeze.Hash(typed, uint32(i), r), squeeze.Hash(of, uint32(i), r), squeeze.Hash(last, uint32(i), r))
+		r = f.Index(v, regWidth, colReg, squeeze.Hash(typed, uint32(i), r), squeeze.Hash(of, uint32(i), r), squeeze.Hash(last, uint32(i), r))
 		regs = append(regs, uint8(r))
 	}
 	return Spot{Regs: regs}

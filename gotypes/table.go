@@ -17,6 +17,9 @@ type Table struct {
 	info  *Info
 	names map[uint64]string // of functions, by address
 
+	copies     []byte // of functions: as they are packed
+	readCopies sync.Once
+
 	mu    sync.Mutex
 	calls map[ID]*Type // for Assign; guarded by mu
 }
@@ -25,11 +28,17 @@ type Table struct {
 //
 // Errors: ErrFormat, wrapped with what is wrong.
 func Load(blob []byte, entries []Entry, m Memory) (*Table, error) {
-	info, err := decode(blob, entries, m)
+	types, copies, ok := parted(blob)
+	if !ok {
+		f := format{}
+		f.fail("it is damaged")
+		return nil, f.err
+	}
+	info, err := decode(types, entries, m)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{info: info, names: make(map[uint64]string, len(entries)), calls: map[ID]*Type{}}
+	t := &Table{info: info, copies: copies, names: make(map[uint64]string, len(entries)), calls: map[ID]*Type{}}
 	for _, e := range entries {
 		t.names[e.Addr] = e.Name
 	}

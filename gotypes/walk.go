@@ -15,7 +15,6 @@ func (f *format) walk(entries []Entry, at []uint32) {
 	for id := f.fixed; id < len(f.info.Types) && !f.failed(); id++ {
 		f.desc(ID(id))
 	}
-	f.copies()
 }
 
 // described codes where the runtime describes types, and has them described.
