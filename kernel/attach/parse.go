@@ -219,17 +219,25 @@ func (p parser) check(s Site) error {
 	case s.Kind == Watch && s.Symbol == "" && s.Addr == 0:
 		return p.no("what is to be watched is missing, as in w@printk.level")
 	}
-	return p.checkOffset(s)
+	if s.Kind == Kernel || s.Kind == Program || s.Kind == Watch {
+		return p.checkName(s.Symbol)
+	}
+	return nil
 }
 
-// checkOffset looks for a plus in the name: where has found no number behind it, and no name has one.
-func (p parser) checkOffset(s Site) error {
-	at := strings.LastIndexByte(s.Symbol, '+')
-	if at <= 0 || s.Kind != Kernel && s.Kind != Program && s.Kind != Watch {
-		return nil
+// checkName refuses a name that was meant as a number, or that has a plus: where has found no number there,
+// and no name has one.
+func (p parser) checkName(symbol string) error {
+	name, offset, plus := strings.Cut(symbol, "+")
+	switch {
+	case strings.HasPrefix(symbol, "0x"):
+		return p.no("%q is no address; give a hexadecimal number of at most 64 bits", symbol)
+	case plus && name == "":
+		return p.no("the function before %s is missing, as in vfs.Read%s", symbol, symbol)
+	case plus:
+		return p.no("%q behind %s+ is no offset; give a number of bytes, as in %s+0x10", offset, name, name)
 	}
-	name := s.Symbol[:at]
-	return p.no("%q behind %s+ is no offset; give a number of bytes, as in %s+0x10", s.Symbol[at+1:], name, name)
+	return nil
 }
 
 // where reads SYMBOL or a number, which it returns as addr, and any number of +OFFSET or +OFFSET/SIZE
