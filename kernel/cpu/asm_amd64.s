@@ -12,11 +12,18 @@ TEXT ·Rdtsc(SB),NOSPLIT,$0-8
 
 // func haltOnce()
 // STI takes effect after the next instruction, so no interrupt can fall
-// between it and HLT.
+// between it and HLT; but an NMI can: see SkipHalt.
 TEXT ·haltOnce(SB),NOSPLIT,$0
 	STI
 	HLT
 	CLI
+	RET
+
+// func haltAt() uintptr
+// STI is one byte.
+TEXT ·haltAt(SB),NOSPLIT,$0-8
+	MOVQ	$·haltOnce+1(SB), AX
+	MOVQ	AX, ret+0(FP)
 	RET
 
 // func HaltForever()

@@ -41,3 +41,6 @@ func IRQRestore(flags uint64)
 
 // haltOnce waits for an interrupt, takes it, and leaves interrupts off.
 func haltOnce()
+
+// haltAt returns the address of haltOnce's HLT.
+func haltAt() uintptr

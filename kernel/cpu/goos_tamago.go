@@ -36,6 +36,18 @@ func procID() uint64 { return uint64(trap.Self().ID) }
 //go:nosplit
 func idle(int64) { haltOnce() }
 
+// SkipHalt ends the wait of an idle CPU that an NMI met just before its HLT: interrupts are on
+// when the NMI returns, so one that wakes this CPU would be taken first, and the HLT wait for the next.
+//
+// Context: NMI.
+//
+//go:nosplit
+func SkipHalt(r *amd64.Regs) {
+	if uintptr(r.IP) == haltAt() {
+		r.IP++ // HLT is one byte
+	}
+}
+
 //go:nosplit
 func wake(id uint64) { SendIPI(int(id), amd64.VecWake) }
 

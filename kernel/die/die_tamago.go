@@ -170,6 +170,7 @@ var dying atomic.Int32
 // NMIs that probes ask for. While the machine is stopped
 // code may be half changed: then nobody is asked, and the NMI is lost.
 func nmi(r *amd64.Regs) {
+	cpu.SkipHalt(r)
 	switch d := dying.Load(); {
 	case d == int32(trap.ID(r)+1):
 		return
