@@ -119,6 +119,9 @@ const (
 // on Linux, once the kernel's types have been unpacked; and an event is printed in no more time than on Linux.
 func TestBpftraceIsQuick(t *testing.T) {
 	runsBeside(t)
+	if !long() {
+		t.Skip("takes two minutes of processor time: for make long")
+	}
 	out := bpftrace(t, []string{"dmesg -n 1", "paced"}, "-accel", "counted", "-smp", "1", "-timeout", "15m", "-add", built(t, "paced")+":/bin/paced")
 	for what, most := range map[string]int{`starts and ends in (\d+) us`: linuxStart * 3 / 2, `an event takes (\d+) ns`: linuxEvent} {
 		all := regexp.MustCompile(what).FindAllStringSubmatch(out, -1)
