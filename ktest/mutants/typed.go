@@ -21,7 +21,7 @@ var typed = []Mutant{
 		Why: "a type gets the fields that another one with its place in memory has",
 	},
 	{
-		Name: "a-damaged-table-is-read", File: "gotypes/decode.go",
+		Name: "a-damaged-table-is-read", File: "gotypes/encode.go",
 		Old: "binary.LittleEndian.Uint32(rest) != sum(rest[sumLen:])", New: "binary.LittleEndian.Uint32(rest) == 0",
 		By:  host("gotypes", "TestDamagedTables"),
 		Why: "the types of a table that is cut off are wrong, and nobody is told",
