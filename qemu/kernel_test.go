@@ -18,9 +18,10 @@ import (
 var kernelMachines = []machine.Config{
 	{Machine: "q35", SMP: 4, Script: brief + "ktest " + atOnce},
 	{Machine: "q35", SMP: 2, Script: fewer() + "ktest"},
-	{Machine: "q35", SMP: 1, Script: fewer() + "ktest"},
 	{Machine: "microvm", SMP: 2, Script: brief + "ktest traps/ memory/ sched/ stop/ grace/ user/interrupts user/nmis user/timers user/unmapped user/shootdown watch/access watch/armed watch/lock optimized/storm_all kprobes/a_million kprobes/handlers_run"},
 }
+
+var oneProcessor = machine.Config{Machine: "q35", SMP: 1, Script: fewer() + "ktest"}
 
 // atOnce are the cases about what several CPUs do at the same time, and some of each mechanism.
 const atOnce = "traps/ memory/ sched/ stop/ grace/ ring/ glass/storm glass/watch_storm " +
@@ -50,21 +51,31 @@ func fewer() string {
 func TestKernel(t *testing.T) {
 	runsBeside(t)
 	for _, c := range kernelMachines {
-		t.Run(fmt.Sprintf("%s-smp%d", c.Machine, c.SMP), func(t *testing.T) {
-			if long() {
-				c.Script = "ktest"
-			}
-			result := bootScript(t, testImage, c)
-			r := report.Parse(string(result.Stdout))
-			judge(t, r, result)
-			_, patterns, _ := strings.Cut(c.Script, "ktest ")
-			for _, p := range strings.Fields(patterns) {
-				if !slices.ContainsFunc(r.Cases, func(c report.Case) bool { return strings.Contains(c.Name, p) }) {
-					t.Errorf("no case fits %q", p)
-				}
-			}
-		})
+		runKernelTests(t, c)
 	}
+}
+
+// TestKernelOnOneProcessor is TestKernel for a machine beside which others can run.
+func TestKernelOnOneProcessor(t *testing.T) {
+	runsBeside(t)
+	runKernelTests(t, oneProcessor)
+}
+
+func runKernelTests(t *testing.T, c machine.Config) {
+	t.Run(fmt.Sprintf("%s-smp%d", c.Machine, c.SMP), func(t *testing.T) {
+		if long() {
+			c.Script = "ktest"
+		}
+		result := bootScript(t, testImage, c)
+		r := report.Parse(string(result.Stdout))
+		judge(t, r, result)
+		_, patterns, _ := strings.Cut(c.Script, "ktest ")
+		for _, p := range strings.Fields(patterns) {
+			if !slices.ContainsFunc(r.Cases, func(c report.Case) bool { return strings.Contains(c.Name, p) }) {
+				t.Errorf("no case fits %q", p)
+			}
+		}
+	})
 }
 
 // TestKernelBriefly is for -short, which boots this one machine: a program, and cases of most
