@@ -22,7 +22,7 @@ EXPECT ^\[0, 200\) +2 \|@{52}\|$
 RUN bt -e 'kprobe:vfs_read { @s[tid] = nsecs; } kretprobe:vfs_read /@s[tid]/ { @ns[comm] = hist(nsecs - @s[tid]); delete(@s, tid); }' -c '/bin/cat /proc/uptime'
 EXPECT ^@ns\[cat\]:$
 EXPECT_NOT ^@s\[
-EXPECT ^\[\d+K?, \d+K?\) +[12] \|@+ *\|$
+EXPECT ^\[\d+[KM]?, \d+[KM]?\) +[12] \|@+ *\|$
 
 NAME system calls have arguments with names
 RUN bt -e 'tracepoint:syscalls:sys_enter_openat { printf("%s %s\n", comm, str(args.filename)); }' -c '/bin/cat /proc/uptime'
