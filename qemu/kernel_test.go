@@ -10,9 +10,8 @@ import (
 	"sonde/qemu/report"
 )
 
-// kernelMachines are the machines on which the kernel's own tests run. q35 with one CPU runs all cases;
-// that with two leaves out those that try every place, instruction or input in turn
-// (suites.T.OneProcessor). Four CPUs take turns on a host with fewer, and those that wait for others keep
+// kernelMachines are the machines with several CPUs on which the kernel's own tests run. q35 with two
+// leaves out the cases that try every place, instruction or input in turn (suites.T.OneProcessor). Four CPUs take turns on a host with fewer, and those that wait for others keep
 // it busy: of each suite they run what several CPUs do at once (atOnce). A microvm differs in its
 // devices, timers and firmware only, and runs the cases that depend on those.
 var kernelMachines = []machine.Config{
@@ -21,6 +20,7 @@ var kernelMachines = []machine.Config{
 	{Machine: "microvm", SMP: 2, Script: brief + "ktest traps/ memory/ sched/ stop/ grace/ user/interrupts user/nmis user/timers user/unmapped user/shootdown watch/access watch/armed watch/lock optimized/storm_all kprobes/a_million kprobes/handlers_run"},
 }
 
+// oneProcessor runs all cases.
 var oneProcessor = machine.Config{Machine: "q35", SMP: 1, Script: fewer() + "ktest"}
 
 // atOnce are the cases about what several CPUs do at the same time, and some of each mechanism.
