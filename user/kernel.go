@@ -80,7 +80,10 @@ func answered(s tools.Streams, r io.Reader, w io.Writer) error {
 		if head[0] == asksInput {
 			go func() { // the command can end before something is typed
 				b := make([]byte, n)
-				n, _ := s.In.Read(b)
+				n, err := s.In.Read(b)
+				if err != nil && err != io.EOF {
+					fmt.Fprintln(s.Err, err)
+				}
 				writePart(w, theInput, string(b[:n]))
 			}()
 		} else if n != 0 {

@@ -173,7 +173,7 @@ func (m *Map) ProgAt(at uint32) *Prog {
 	return m.progs[at]
 }
 
-// Family is which programs a program array is for; "": none has used it yet.
+// Family is which programs a program array is for; false: none has used it yet.
 func (m *Map) Family() (kind bpf.Type, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
