@@ -9,6 +9,12 @@ var machine = []Mutant{
 		Why: "the next goroutine runs with interrupts off",
 	},
 	{
+		Name: "threads-that-drive-each-other-out", File: "boot/overlay/_runtime/sonde_place.go",
+		Old: "!t.yielded && sondeMay", New: "sondeMay",
+		By:  kernel(2, "user/loops_do_not_drive_each_other_out"),
+		Why: "a thread that yields to another asks for its CPU back before that has executed anything",
+	},
+	{
 		Name: "stop-does-not-wait", File: "kernel/smp/stop_tamago.go",
 		Old: "\t\tfor i != self && here[i].Load() != n {\n", New: "\t\tfor i < self && here[i].Load() != n {\n",
 		By:  kernel(4, "stop/others_stand_still"),

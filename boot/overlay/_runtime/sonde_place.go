@@ -82,6 +82,18 @@ func sondeWant(t *sondeThread) {
 	}
 }
 
+// sondeAnswer clears c's wanted, unless one waits that did not yield. Called under sondeLock.
+//
+//go:nosplit
+func sondeAnswer(c *sondeCPU) {
+	for t := sondeRunq.head; t != nil; t = t.next {
+		if !t.yielded && sondeMay(c, t) {
+			return
+		}
+	}
+	atomic.Store((*uint32)(unsafe.Pointer(&c.wanted)), 0)
+}
+
 // sondeYieldThread puts t, which runs on c, to the end of the queue, if another waits for c
 // or c may not run it. Called under sondeLock.
 //
@@ -89,8 +101,10 @@ func sondeWant(t *sondeThread) {
 func sondeYieldThread(c *sondeCPU, t *sondeThread) {
 	may := sondeMay(c, t)
 	if may && sondeNext(c) == nil {
+		sondeAnswer(c) // another CPU took the one that waited
 		return
 	}
+	t.yielded = may
 	sondeEnqueue(t)
 	if !sondeWakeIdle(t) && !may {
 		sondeWant(t)

@@ -55,6 +55,7 @@ type sondeThread struct {
 	wakeAt                          int64        // Nanotime at which the sleep ends
 	later, earlier                  *sondeThread // in sondeSleepers, if wakeAt is not sondeForever
 	cpus                            uint32       // the CPUs that may run it, a bit each; 0: all
+	yielded                         bool         // it is runnable because it made way for another
 }
 
 const (
@@ -74,7 +75,8 @@ type sondeCPU struct {
 	bit   uint32  // in sondeThread.cpus
 	idle  bool
 	// wanted is 1 while a thread waits that this CPU could run, and no idle CPU is on its
-	// way to it. Written under sondeLock; ring 3 is not entered then.
+	// way to it. One that yielded waits for the end of the other's slice (sondeExpire): each would
+	// drive the other out at once. Written under sondeLock; ring 3 is not entered then.
 	wanted int32
 	alarm  int64  // when this CPU's timer is to interrupt
 	armed  int64  // what the timer is set to: see sondeRelease
@@ -229,9 +231,7 @@ func sondePick(c *sondeCPU) *sondeThread {
 	}
 	sondeRunq.remove(t)
 	sondeWaiting.Add(-1)
-	if sondeRunq.head == nil || sondeNext(c) == nil {
-		atomic.Store((*uint32)(unsafe.Pointer(&c.wanted)), 0)
-	}
+	sondeAnswer(c)
 	t.state = sondeRunning
 	c.cur = t
 	c.quiet++
@@ -248,7 +248,7 @@ func sondePick(c *sondeCPU) *sondeThread {
 //
 //go:nosplit
 func sondeReady(t *sondeThread, ret uintptr) {
-	t.ax = ret
+	t.ax, t.yielded = ret, false
 	sondeUnblock(t)
 	sondeEnqueue(t)
 	if !sondeWakeIdle(t) {
@@ -267,7 +267,7 @@ func sondeEnqueue(t *sondeThread) {
 // CPU (no goroutine is running, no probe handler, detour or slot is in use),
 // and the place where an M makes way for one that waits for a CPU.
 func sondeSchedule() {
-	if sondeWaiting.Load() != 0 {
+	if sondeWaiting.Load() != 0 || sondeCPUSelf().wanted != 0 {
 		osyield()
 	}
 	flags := sondeIRQOff()

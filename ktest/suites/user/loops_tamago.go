@@ -23,6 +23,7 @@ import (
 func init() {
 	suites.Add("user/loops_do_not_stop_the_machine", loopsAndMachine)
 	suites.Add("user/loops_are_asked_to_yield", loopsAreAsked)
+	suites.Add("user/loops_do_not_drive_each_other_out", loopsAndThreads)
 	suites.Add("user/timers_fire_beside_loops", loopsAndTimers)
 	suites.Add("user/interrupts_wake_goroutines_beside_loops", loopsAndInterrupts)
 	suites.Add("user/kick_gets_a_loop_back", kick)
@@ -120,6 +121,35 @@ func loopsAndMachine(t *suites.T) {
 	for i := range before {
 		t.Until("each loop to go on", func() bool { return l.rounds[i].Load() > before[i] })
 	}
+}
+
+// loopsAndThreads has more threads of the runtime than CPUs, each with a program. A thread that waits
+// gets the other's CPU; the other, which yielded, must then wait for the end of a slice.
+func loopsAndThreads(t *suites.T) {
+	const least = 1000
+	_, spin, _, _, _, _ := pieces()
+	p := load(t, piece(t, spin))
+	defer p.Close()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cpu.Num() + 1))
+	l := loops(t, p, cpu.Num()+1, nil)
+	defer l.end()
+	begun, events, rounds := time.Now(), l.events.Load(), l.sum()
+	for time.Since(begun) < 100*time.Millisecond || l.events.Load() < events+20 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	events, rounds = l.events.Load()-events, l.sum()-rounds
+	t.Logf("%d rounds of the loops, which left ring 3 %d times", rounds, events)
+	if rounds < least*events {
+		t.Errorf("%d rounds of the loops, which left ring 3 %d times: fewer than %d each time", rounds, events, least)
+	}
+}
+
+// sum returns the rounds of all threads.
+func (l *looping) sum() (n int64) {
+	for i := range l.rounds {
+		n += l.rounds[i].Load()
+	}
+	return n
 }
 
 func stopTheWorld() error { runtime.ReadMemStats(new(runtime.MemStats)); return nil }
