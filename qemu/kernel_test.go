@@ -11,9 +11,10 @@ import (
 )
 
 // kernelMachines are the machines with several CPUs on which the kernel's own tests run. q35 with two
-// leaves out the cases that try every place, instruction or input in turn (suites.T.OneProcessor). Four CPUs take turns on a host with fewer, and those that wait for others keep
-// it busy: of each suite they run what several CPUs do at once (atOnce). A microvm differs in its
-// devices, timers and firmware only, and runs the cases that depend on those.
+// leaves out the cases that try every place, instruction or input in turn (suites.T.OneProcessor). Four
+// CPUs take turns on a host with fewer, and those that wait for others keep it busy: of each suite they
+// run what several CPUs do at once (atOnce). A microvm differs in its devices, timers and firmware only,
+// and runs the cases that depend on those.
 var kernelMachines = []machine.Config{
 	{Machine: "q35", SMP: 4, Script: brief + "ktest " + atOnce},
 	{Machine: "q35", SMP: 2, Script: fewer() + "ktest"},

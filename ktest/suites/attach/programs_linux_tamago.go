@@ -259,7 +259,7 @@ func watchProgram(t *suites.T) {
 }
 
 func programsRefused(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	run(t, "true")
 	for place, errno := range map[string]syscall.Errno{
 		"/bin/cat:no.such": syscall.ENOENT, "/bin/cat:no.such*": syscall.ENOENT, "/no/file:main": syscall.ENOENT, "/proc/version:main": syscall.ENODEV,

@@ -148,7 +148,7 @@ func eachKindInProcesses(t *suites.T) {
 // whoIsHit: a process has its number and name, in its function, in its system call, and in the kernel's
 // function that does what it asks for.
 func whoIsHit(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	t.NeedPrograms()
 	for _, place := range []string{"sys:write", "/bin/sh:syscall.write", "ret:/bin/sh:syscall.write", "sonde/linux/syscall.write"} {
 		p := load(t, `

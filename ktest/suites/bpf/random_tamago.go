@@ -25,7 +25,7 @@ const hitEach = 10
 // randomPrograms runs programs that are made by chance, and interprets them: what they leave in memory is the
 // same. TestRandom of package jit does so on the host, in its long run a million times.
 func randomPrograms(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	seed, many := uint64(time.Now().UnixNano()), suites.Rounds(300, 100_000)
 	t.Logf("seed %d", seed)
 	m, err := kbpf.NewMap(random.Map)

@@ -22,7 +22,7 @@ import (
 
 func init() {
 	suites.Add("hostile/inputs", func(t *suites.T) {
-		t.OneMachine()
+		t.OneProcessor()
 		inputs(t, 4_000)
 	})
 	suites.Add("hostile/million_inputs", func(t *suites.T) {

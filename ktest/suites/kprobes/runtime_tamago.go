@@ -148,7 +148,7 @@ func usedByEverything(t *suites.T) {
 // hit within a hit, which is missed. With a post-handler, hits run with interrupts
 // off, so nothing else can come between.
 func neitherAllocateNorLock(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	end := startLoad(t)
 	for _, name := range []string{"runtime.mallocgc", "runtime.newobject", "runtime.growslice", "runtime.lock2", "runtime.unlock2"} {
 		k := arm(t, &kprobes.Kprobe{SymbolName: name, PostHandler: postNothing,

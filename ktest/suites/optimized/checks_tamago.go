@@ -26,7 +26,7 @@ func init() {
 // collector's request came between the probe at the entry, which decides how the check ends, and the
 // comparison.
 func withOthers(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	calls := uint64(suites.Rounds(50, 100))
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	var stop atomic.Bool

@@ -47,7 +47,7 @@ func frames() string {
 // stacksShow looks from below functions with a jump at the entry and at every
 // other place with room for one, calls among them.
 func stacksShow(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	var probed string
 	look := func() { probed = frames(); runtime.GC() }
 	outermost(look)

@@ -33,7 +33,7 @@ const every = 192
 // alone sets a return probe on one function of the runtime at a time and runs life: the
 // result must be the same as without.
 func alone(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	want := life()
 	if have := life(); have != want {
 		t.Fatalf("without probes:\n%s\nand again:\n%s", want, have)

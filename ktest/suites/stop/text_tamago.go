@@ -80,7 +80,7 @@ func replaceRunning(t *suites.T) {
 
 // anyAlignment writes 1 to 16 bytes at every place in a word.
 func anyAlignment(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	_, _, _, sled := addresses()
 	const size = 48
 	before := codeAt(sled, size)

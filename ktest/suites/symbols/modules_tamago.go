@@ -39,7 +39,7 @@ func insmod(name string) (err error) {
 // modulesLeave loads and unloads each module, several times: text and slots are
 // as before.
 func modulesLeave(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	n := 0
 	for _, m := range module.Available() {
 		s, err := module.Lookup(m.Name)

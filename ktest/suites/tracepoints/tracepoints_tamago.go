@@ -124,7 +124,7 @@ var happen = map[string]struct {
 }
 
 func eachHasItsFields(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	t.NeedPrograms()
 	me = int64(goruntime.Goid(goruntime.Self()))
 	for _, e := range tracepoint.All() {

@@ -155,7 +155,7 @@ var umip = []struct {
 }
 
 func privileged(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	cpus, memory := machineState()
 	for _, x := range forbidden {
 		c, e := once(t, append(slices.Clone(x.code), 0x0f, 0x05), nil)
@@ -236,7 +236,7 @@ func softwareInterrupts(t *suites.T) {
 
 // ports: none of them, whatever the width.
 func ports(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	code := []byte{0xec, 0x0f, 0x05} // INB; SYSCALL
 	p := load(t, code)
 	defer p.Close()

@@ -25,7 +25,7 @@ var incCode = []byte{0x48, 0xff, 0x04, 0x25, codeAt & 0xff, codeAt >> 8 & 0xff, 
 // page fault. QEMU reports the load at the first instruction of that fault's entry, where GS is
 // still the program's.
 func programMayNotYet(t *suites.T) {
-	t.OneMachine()
+	t.OneProcessor()
 	t.NeedPrograms()
 	const path = "/counts"
 	defer vfs.Remove(path)
