@@ -60,6 +60,9 @@ func bootScript(t *testing.T, build func() (string, error), c machine.Config) ma
 func bootScripts(t *testing.T, build func() (string, error), c machine.Config, scripts []string) (out []string, status []int, r machine.Result) {
 	t.Helper()
 	c.Script = strings.Join(scripts, between)
+	if len(scripts) > 1 {
+		c.Script = clearLog + c.Script
+	}
 	r = bootScript(t, build, c)
 	rest := string(r.Stdout)
 	for range len(scripts) - 1 {
@@ -74,8 +77,12 @@ func bootScripts(t *testing.T, build func() (string, error), c machine.Config, s
 	return append(out, rest), append(status, r.Status), r
 }
 
-// between is between scripts that run on one machine.
-const between = "\necho " + mark + "$?\n"
+// between is between scripts that run on one machine. None finds in the log what is not its own: what
+// another left there, or the command line, which has the texts of all.
+const (
+	clearLog = "dmesg -C\n"
+	between  = "\necho " + mark + "$?; " + clearLog
+)
 
 // bootImage is bootScript for an existing image.
 func bootImage(t *testing.T, path string, c machine.Config) machine.Result {

@@ -3,16 +3,12 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"sonde/qemu/machine"
 	"sonde/qemu/story"
 )
-
-// sharing are the files whose stories leave a machine as it was.
-var sharing = []string{"bt", "explain", "tools"}
 
 // TestStory runs the stories in testdata: TestStory/files/echo_writes_to_files.
 func TestStory(t *testing.T) {
@@ -33,22 +29,22 @@ func TestStory(t *testing.T) {
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".story")
 		t.Run(name, func(t *testing.T) {
-			for _, group := range groups(stories, slices.Contains(sharing, name)) {
+			for _, group := range groups(stories) {
 				tell(t, file, group)
 			}
 		})
 	}
 }
 
-// groups returns the stories of each machine. If they may share one, it gets as many as its command
-// line has room for, but none that says what the machine is or looks at the log.
-func groups(stories []story.Story, share bool) (list [][]story.Story) {
+// groups returns the stories of each machine: as many as its command line has room for, but alone one
+// that says so, or what the machine is, or looks at the console.
+func groups(stories []story.Story) (list [][]story.Story) {
 	room := 0
 	for _, s := range stories {
-		shares := share && s.SMP == 0 && s.Machine+s.Memory+s.Append == "" && s.ExpectLog == nil
+		shares := s.SMP == 0 && s.Machine+s.Memory+s.Append+s.Alone == "" && s.ExpectLog == nil
 		need := len(s.Script) + len(between)
 		if !shares || need > room {
-			list, room = append(list, nil), machine.MaxCommandLine-len("-- ")
+			list, room = append(list, nil), machine.MaxCommandLine-len("-- "+clearLog)
 		}
 		list[len(list)-1] = append(list[len(list)-1], s)
 		if room -= need; !shares {

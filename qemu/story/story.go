@@ -16,6 +16,7 @@
 //	EXPECT_LOG regexp  as EXPECT, for the console
 //	STATUS n           exit status, 0 if not given
 //	SMP n, MACHINE name, MEM size, APPEND words   the machine
+//	ALONE reason       no other story may run on the machine before it or after it
 //
 // Callers of Parse may know more words, whose values are in Story.More.
 //
@@ -46,6 +47,7 @@ type Story struct {
 
 	SMP                     int // 0 and "" leave the choice to the runner
 	Machine, Memory, Append string
+	Alone                   string // why no other story may be on its machine
 
 	More map[string][]string // values of the caller's words, in order
 }
@@ -137,6 +139,8 @@ func (s *Story) set(word, rest string) (err error) {
 		s.Memory = rest
 	case "APPEND":
 		s.Append = rest
+	case "ALONE":
+		s.Alone = rest
 	default:
 		err = fmt.Errorf("unknown word %q", word)
 	}

@@ -25,6 +25,7 @@ SMP 4
 MACHINE microvm
 MEM 64M
 APPEND quiet debug
+ALONE it fails
 `
 
 func TestParse(t *testing.T) {
@@ -40,7 +41,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	s = stories[1]
-	if s.Status != 1 || s.SMP != 4 || s.Machine != "microvm" || s.Memory != "64M" || s.Append != "quiet debug" {
+	if s.Status != 1 || s.SMP != 4 || s.Machine != "microvm" || s.Memory != "64M" || s.Append != "quiet debug" || s.Alone != "it fails" {
 		t.Errorf("%+v", s)
 	}
 }

@@ -17,6 +17,7 @@ NAME list is empty without probes
 RUN insmod kprobe_example; rmmod kprobe_example
 RUN cat /sys/kernel/debug/kprobes/list
 EXPECT_NOT .
+ALONE others leave their module
 
 NAME every hit is accounted for
 RUN insmod kprobe_example
@@ -55,6 +56,7 @@ NAME a refused probe names the calls that lead there
 RUN insmod kprobe_example symbol=insn.CondTrue
 EXPECT insn\.CondTrue may not be probed: it handles traps: trap\.entryBP -> .* -> insn\.CondTrue$
 STATUS 1
+ALONE others leave their module
 
 NAME explain names the calls that keep probes away
 RUN explain insn.CondTrue

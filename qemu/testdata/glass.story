@@ -42,6 +42,7 @@ RUN cat /sys/kernel/debug/kprobes/list | wc -l
 EXPECT ^[0-9a-f]{16}  c  sonde/kernel/power\.Off\+0x0
 EXPECT ^0$
 EXPECT_NOT version
+ALONE its recording has number 1
 
 NAME what cannot be recorded is refused with the reason
 RUN glass -n 99 vfs.Read cat /proc/version
@@ -86,3 +87,4 @@ NAME a script's program is a handler like any other
 RUN bt -c 'glass -s vfs.Read cat /proc/version' -e 'kprobe:vfs.Read { @n = count(); }'
 EXPECT ^ 2  event program bpf_prog_bt1 entered
 EXPECT ^ 3  event program bpf_prog_bt1 has run, and changed nothing here
+ALONE its program has number 1

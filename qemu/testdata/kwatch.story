@@ -43,6 +43,7 @@ EXPECT ^0   w  4   [0-9a-f]{16} +0 +0 +0 +0 +0 +0 +0  sonde/kernel/printk\.conso
 EXPECT sonde/kernel/printk\.consoleLevel is written: 0x0 -> 0x5, ip=
 EXPECT   sonde/kernel/printk\.SetConsoleLevel\+0x
 EXPECT Watch point for sonde/kernel/printk\.consoleLevel unregistered$
+ALONE others leave another level
 
 NAME the variable of a program has a name, and so has what writes it
 RUN kwatch w@/bin/myprog:main.counter myprog -n 2 -every 1ms; echo status $?

@@ -78,6 +78,7 @@ NAME rmmod of what is not loaded is refused
 RUN rmmod kprobe_example
 EXPECT ^rmmod: module kprobe_example: not loaded
 STATUS 1
+ALONE others leave their module
 
 NAME the ready modules measure what programs do
 RUN insmod funccount target=vfs.* n=3

@@ -41,6 +41,7 @@ EXPECT   r  sonde/kernel/vfs\.Read\+0x0    \[OPTIMIZED\]$
 EXPECT   r  sonde/kernel/vfs\.Read\+0x0$
 EXPECT   k  sonde/kernel/vfs\.Read\+0x0$
 EXPECT   r  sonde/kernel/vfs\.Read\+0x0    \[OPTIMIZED\]$
+ALONE others leave their module
 
 NAME a jprobe at an optimized place takes the jump away
 RUN insmod kretprobe_example; sleep 0.2; insmod jprobe_example; sleep 0.2; cat /sys/kernel/debug/kprobes/list

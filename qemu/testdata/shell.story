@@ -47,6 +47,7 @@ RUN dmesg | grep ^[ | head -n 1 | wc -l
 RUN help files | grep ^ls | head -n 1
 EXPECT ^1$
 EXPECT ^ls
+ALONE it looks at the log of the boot
 
 NAME and and or look at the status
 RUN false && echo no
@@ -60,6 +61,7 @@ RUN echo 'two
 EXPECT ^sh: line 2: reached EOF without closing quote '
 EXPECT_NOT one
 STATUS 2
+ALONE nothing of the script runs
 
 NAME quotes and redirection
 RUN echo 'a; b' > /tmp/x; cat < /tmp/x
@@ -116,6 +118,7 @@ RUN dmesg | wc -l
 EXPECT ^2$
 EXPECT ^[1-9]\d*$
 EXPECT ^0$
+ALONE it looks at the log of the boot
 
 NAME dmesg can show what is urgent only
 RUN crash int3
