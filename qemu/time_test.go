@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -112,7 +111,11 @@ func TestBootTime(t *testing.T) {
 				c := startConsole(t, machine.Config{Machine: m, SMP: 2})
 				c.see(prompt)
 				took = append(took, time.Since(from).Round(time.Millisecond))
-				own = append(own, took[len(took)-1]-waited(c.Pid()))
+				mine := took[len(took)-1]
+				for _, delay := range c.Delays() {
+					mine -= delay
+				}
+				own = append(own, mine)
 				c.key("poweroff\r")
 				c.wait()
 			}
@@ -122,19 +125,4 @@ func TestBootTime(t *testing.T) {
 			}
 		})
 	}
-}
-
-// waited returns how long the threads of a process have waited for a processor, all together.
-//
-// Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
-func waited(pid int) (all time.Duration) {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	for _, f := range files {
-		var ran, delayed time.Duration
-		if b, err := os.ReadFile(f); err == nil {
-			fmt.Sscan(string(b), &ran, &delayed)
-		}
-		all += delayed
-	}
-	return all
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"sonde/qemu/machine"
@@ -19,10 +20,10 @@ type Machines struct {
 	Deep  bool // take hours: the instructions of one function at a time, and more random states
 }
 
-// limit is for a boot that does work; silence is how long a machine may say nothing
-// before it counts as hung. Both are far beyond what a slow host needs.
+// limit is for a boot that does work, on a host that does other work as well; silence is how long a
+// machine may say nothing, while the host lets it run, before it counts as hung.
 const (
-	limit   = 30 * time.Minute
+	limit   = 2 * time.Hour
 	silence = 4 * time.Minute
 )
 
@@ -42,17 +43,25 @@ func (m *Machines) prove(ctx context.Context, c machine.Config, quiet time.Durat
 	var h heard
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	hung := time.AfterFunc(quiet, cancel)
-	defer hung.Stop()
+	var said atomic.Int64 // lines
 	lines := &liner{each: func(text string) {
-		hung.Reset(quiet)
+		said.Add(1)
 		h.hear(text, o, line)
 	}}
 	c.Image, c.Script, c.Stdout = m.Image, "prove "+args, lines
 	if c.Timeout == 0 {
 		c.Timeout = limit
 	}
-	r, err := machine.Run(ctx, c)
+	s, err := machine.Start(ctx, c)
+	if err != nil {
+		return h, err
+	}
+	go func() {
+		if hush(ctx, quiet, &said, s.Delays) {
+			cancel()
+		}
+	}()
+	r, err := s.Wait()
 	switch {
 	case errors.Is(err, machine.ErrInterrupted) && !h.ended:
 		h.why = "it hung"
@@ -66,6 +75,32 @@ func (m *Machines) prove(ctx context.Context, c machine.Config, quiet time.Durat
 		h.why = fmt.Sprintf("status %d", r.Status)
 	}
 	return h, nil
+}
+
+// hush returns true when nothing has been said for as long as quiet, false when ctx ends. The longest time
+// that a thread has waited for a processor of the host meanwhile does not count.
+func hush(ctx context.Context, quiet time.Duration, said *atomic.Int64, delays func() map[string]time.Duration) bool {
+	tick := time.NewTicker(quiet / 20)
+	defer tick.Stop()
+	last, since, before := said.Load(), time.Now(), delays()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+		if n := said.Load(); n != last {
+			last, since, before = n, time.Now(), delays()
+			continue
+		}
+		var delayed time.Duration
+		for thread, d := range delays() {
+			delayed = max(delayed, d-before[thread])
+		}
+		if time.Since(since)-delayed >= quiet {
+			return true
+		}
+	}
 }
 
 // hear takes a line of the command prove.
@@ -138,7 +173,7 @@ func (m *Machines) Cases(smp int, cost time.Duration, patterns ...string) (all [
 }
 
 func (m *Machines) cases(ctx context.Context, c machine.Config, pattern string) (o Outcome) {
-	c.Image, c.Timeout = m.Image, 2*time.Hour
+	c.Image, c.Timeout = m.Image, limit
 	c.Script = "sysctl -w debug.ktest-long=1; ktest " + pattern
 	r, err := machine.Run(ctx, c)
 	if err != nil && !errors.Is(err, machine.ErrTimeout) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -247,6 +248,32 @@ func TestHeard(t *testing.T) {
 	o.counted("count: hostile calls 17")
 	if o.Counts[1] != (Count{"hostile calls", 17}) {
 		t.Errorf("%+v", o.Counts)
+	}
+}
+
+// TestHush: a machine that the host does not let run has not hung.
+func TestHush(t *testing.T) {
+	const quiet = 100 * time.Millisecond
+	begin := time.Now()
+	idle := func() map[string]time.Duration { return map[string]time.Duration{"1": 5 * time.Second, "2": 0} }
+	delayed := func() map[string]time.Duration {
+		return map[string]time.Duration{"1": 5 * time.Second, "2": time.Since(begin)}
+	}
+	var silent atomic.Int64
+	if !hush(t.Context(), quiet, &silent, idle) || time.Since(begin) < quiet {
+		t.Errorf("a machine that says nothing has hung after %v, want %v", time.Since(begin), quiet)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*quiet)
+	defer cancel()
+	if hush(ctx, quiet, &silent, delayed) {
+		t.Error("a machine that waited for the host all the time has hung")
+	}
+	var lines atomic.Int64
+	ctx, cancel = context.WithTimeout(t.Context(), 10*quiet)
+	defer cancel()
+	talk := func() map[string]time.Duration { lines.Add(1); return nil }
+	if hush(ctx, quiet, &lines, talk) {
+		t.Error("a machine that says something all the time has hung")
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -141,6 +143,9 @@ func TestCancelledRunLeavesNoQEMU(t *testing.T) {
 	}
 	if _, err := s.Expect("hi", patience); err != nil {
 		t.Error(err)
+	}
+	if delays := s.Delays(); runtime.GOOS == "linux" && slices.Max(append(slices.Collect(maps.Values(delays)), 0)) == 0 {
+		t.Errorf("no thread has ever waited for a processor, not even when it began: %v", delays)
 	}
 	pid := s.Pid()
 	cancel()
