@@ -3,6 +3,7 @@
 package prove
 
 import (
+	"fmt"
 	"slices"
 
 	"sonde/arch/amd64"
@@ -121,6 +122,9 @@ func (p *prover) together() {
 		if kprobes.Optimized(x.entry.Addr) {
 			jumped++
 		}
+	}
+	if _, ok := kprobes.Detours().Next(); !ok {
+		p.note(fmt.Sprintf("all functions at once: no detour was left after %d jumps; the other probes were hit by breakpoints", jumped))
 	}
 	p.same("all functions, jumps, again")
 	p.unregister(all)
