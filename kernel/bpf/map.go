@@ -43,7 +43,9 @@ type Map struct {
 	perfs  map[uint32]*ring.Perf // of a perf event array that a process has made
 	held   int                   // of users, what Hold and files have added
 	progs  map[uint32]*Prog      // of a program array
-	family *family               // of a program array: whose it is for; nil: it is not known yet
+
+	// guarded by families:
+	family *family // of a program array: whose it is for; nil: it is not known yet
 }
 
 // Limits of what a map is made of, in bytes. Helpers take time by them.

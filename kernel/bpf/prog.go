@@ -127,7 +127,7 @@ func loadIn(p *bpf.Program, maps []*Map, in *verify.Env, w Wish) (*Prog, error) 
 	if err := prog.compile(&prog.version, kernels); err != nil {
 		return nil, err
 	}
-	if err := prog.joins(); err != nil {
+	if err := prog.joins(maps...); err != nil {
 		prog.free()
 		return nil, err
 	}

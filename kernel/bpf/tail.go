@@ -1,6 +1,7 @@
 package kbpf
 
 import (
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -37,44 +38,25 @@ func (f family) String() string {
 	return f.kind.String() + " programs for calls of " + f.function
 }
 
-// admits refuses a program of another family than those that a program array is for. Called with mu held.
-//
-// Errors: EINVAL.
-func (m *Map) admits(p *Prog) error {
-	if f := p.family(); m.family != nil && *m.family != f {
-		return refusal.New(syscall.EINVAL, "map %s is for %s, and %s is one of the %s", m.Spec.Name, m.family, p.Checked.Program.Name, f)
-	}
-	return nil
-}
+// families is held while programs join arrays: each joins all of its own or none. Locked after the mu of a map.
+var families sync.Mutex
 
-// join has a program array be for programs of a family, for good. Called with mu held.
-//
-// Errors: those of admits.
-func (m *Map) join(p *Prog) error {
-	err := m.admits(p)
-	if err == nil && m.family == nil {
-		f := p.family()
-		m.family = &f
-	}
-	return err
-}
-
-// joins has the program arrays among a new program's maps be for programs of its family, unless one of them is for
+// joins has the program arrays among maps be for programs of p's family, for good; none of them, if one is for
 // others.
 //
-// Errors: those of join.
-func (p *Prog) joins() error {
-	for _, do := range []func(*Map, *Prog) error{(*Map).admits, (*Map).join} {
-		for _, m := range p.maps {
-			if !m.is(bpf.ProgArray) {
-				continue
-			}
-			m.mu.Lock()
-			err := do(m, p)
-			m.mu.Unlock()
-			if err != nil {
-				return err
-			}
+// Errors: EINVAL.
+func (p *Prog) joins(maps ...*Map) error {
+	families.Lock()
+	defer families.Unlock()
+	f := p.family()
+	for _, m := range maps {
+		if m.family != nil && *m.family != f {
+			return refusal.New(syscall.EINVAL, "map %s is for %s, and %s is one of the %s", m.Spec.Name, m.family, p.Checked.Program.Name, f)
+		}
+	}
+	for _, m := range maps {
+		if m.is(bpf.ProgArray) {
+			m.family = &f
 		}
 	}
 	return nil
@@ -148,7 +130,7 @@ func (m *Map) swap(at uint32, p *Prog, entries [views]uintptr) (old *Prog, err e
 	case p == nil && m.progs[at] == nil:
 		return nil, refusal.New(syscall.ENOENT, "map %s: there is nothing at %d", m.Spec.Name, at)
 	case p != nil:
-		if err := m.join(p); err != nil {
+		if err := p.joins(m); err != nil {
 			return nil, err
 		}
 	}
@@ -175,8 +157,8 @@ func (m *Map) ProgAt(at uint32) *Prog {
 
 // Family is which programs a program array is for; false: none has used it yet.
 func (m *Map) Family() (kind bpf.Type, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	families.Lock()
+	defer families.Unlock()
 	if m.family == nil {
 		return 0, false
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"sonde/bpf"
@@ -183,5 +184,27 @@ func TestNothingIntoAbandonedArrays(t *testing.T) {
 	late.Close()
 	if user.Close(); len(Programs()) != 0 || memory.inUse() != used {
 		t.Error("something is left")
+	}
+}
+
+// TestArraysOfTwoAtOnce: of two programs of different families that are loaded at the same time, and use the same
+// array, one is refused, and leaves its other array as it was.
+func TestArraysOfTwoAtOnce(t *testing.T) {
+	own, both := progArray(t), progArray(t)
+	one, two := mustLoad(t, bpf.Kprobe, "r0 = 0\nexit"), mustLoad(t, bpf.Tracepoint, "r0 = 0\nexit")
+	ofOne := append([]*Map{own, both}, slices.Repeat([]*Map{own}, 1_000_000)...) // which takes longer than the other needs to begin
+	for round := range 10 {
+		own.family, both.family = nil, nil
+		done := make(chan error)
+		go func() { done <- one.joins(ofOne...) }()
+		time.Sleep(time.Millisecond)
+		second := two.joins(both)
+		first := <-done
+		if (first == nil) == (second == nil) || (first == nil) != (own.family != nil) {
+			t.Errorf("round %d: %v, %v; the arrays are for %v and %v", round, first, second, own.family, both.family)
+		}
+	}
+	for _, close := range []func(){one.Close, two.Close, own.Close, both.Close} {
+		close()
 	}
 }
