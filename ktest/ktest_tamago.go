@@ -36,14 +36,18 @@ func init() { Commands = append(Commands, ktestCommand, proveCommand) }
 // ktestCommand runs the kernel's own tests.
 var ktestCommand = &shell.Command{
 	Name:  "ktest",
-	Usage: "[PATTERN...]",
-	Help:  "run the kernel's tests: all, or those whose SUITE/CASE matches",
+	Usage: "[-l] [PATTERN...]",
+	Help:  "run the kernel's tests: all, or those whose SUITE/CASE matches; -l lists them",
 	Run: func(c *shell.Context, args []string) error {
+		if len(args) > 0 && args[0] == "-l" {
+			return suites.List(c.Out, args[1:]...)
+		}
 		prepare(c)
-		if suites.Run(c.Out, args...) > 0 {
+		failed, err := suites.Run(c.Out, args...)
+		if failed > 0 {
 			return shell.Status(1)
 		}
-		return nil
+		return err
 	},
 }
 

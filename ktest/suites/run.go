@@ -6,7 +6,10 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
+
+	"sonde/kernel/refusal"
 )
 
 // order lists the suites that come first, because others rely on what they test. All others follow
@@ -38,10 +41,26 @@ func Add(name string, f func(t *T)) {
 	cases = append(cases, namedCase{name, f})
 }
 
+// List prints the names of the cases that match one of the patterns: of all, if there are none.
+//
+// Errors: ENOENT no case matches a pattern.
+func List(out io.Writer, patterns ...string) error {
+	list, err := matching(patterns)
+	for _, c := range list {
+		fmt.Fprintln(out, c.name)
+	}
+	return err
+}
+
 // Run runs the cases that match one of the patterns (all, if there are none), reports to out, and
 // returns how many failed.
-func Run(out io.Writer, patterns ...string) (failed int) {
-	todo := matching(patterns)
+//
+// Errors: ENOENT no case matches a pattern; none is run then.
+func Run(out io.Writer, patterns ...string) (failed int, err error) {
+	todo, err := matching(patterns)
+	if err != nil {
+		return 0, err
+	}
 	before := takeStock()
 	var passed, skipped int
 	for _, c := range todo {
@@ -57,11 +76,18 @@ func Run(out io.Writer, patterns ...string) (failed int) {
 	}
 	fmt.Fprintln(out, before.compare())
 	fmt.Fprintf(out, "%d passed, %d failed, %d skipped\n", passed, failed, skipped)
-	return failed
+	return failed, nil
 }
 
 // matching returns the cases that match one of the patterns, or all; suites in their order.
-func matching(patterns []string) (todo []namedCase) {
+//
+// Errors: ENOENT no case matches a pattern.
+func matching(patterns []string) (todo []namedCase, err error) {
+	for _, p := range patterns {
+		if !slices.ContainsFunc(cases, func(c namedCase) bool { return c.fits(p) }) {
+			return nil, refusal.New(syscall.ENOENT, "no case fits %q: ktest -l lists them all", p)
+		}
+	}
 	for _, suite := range order {
 		for _, c := range cases {
 			in, _, _ := strings.Cut(c.name, "/")
@@ -70,7 +96,7 @@ func matching(patterns []string) (todo []namedCase) {
 			}
 		}
 	}
-	return todo
+	return todo, nil
 }
 
 // fits reports whether the case's name contains pattern or, with wildcards, fits it as a path.

@@ -1,8 +1,11 @@
 package suites
 
 import (
+	"errors"
+	"io"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"sonde/qemu/report"
@@ -16,7 +19,10 @@ func with(t *testing.T, pattern string, add func()) (out string, failed int) {
 	cases, order = nil, []string{"first"}
 	add()
 	var b strings.Builder
-	failed = Run(&b, pattern)
+	failed, err := Run(&b, pattern)
+	if err != nil {
+		t.Error(err)
+	}
 	return b.String(), failed
 }
 
@@ -58,7 +64,7 @@ func TestPatternSelects(t *testing.T) {
 	for _, c := range []struct {
 		pattern string
 		want    int
-	}{{"", 3}, {"a/", 2}, {"x", 2}, {"a/x", 1}, {"*/x", 2}, {"?/y", 1}, {"none", 0}} {
+	}{{"", 3}, {"a/", 2}, {"x", 2}, {"a/x", 1}, {"*/x", 2}, {"?/y", 1}} {
 		out, _ := with(t, c.pattern, func() {
 			for _, name := range []string{"a/x", "a/y", "b/x"} {
 				Add(name, func(*T) {})
@@ -105,8 +111,29 @@ func TestSeveralPatterns(t *testing.T) {
 	}
 	oldCases, oldOrder := cases, order
 	defer func() { cases, order = oldCases, oldOrder }()
-	if all(); len(matching([]string{"a/", "*/three"})) != 2 || len(matching(nil)) < 3 || len(matching([]string{"d/"})) != 0 {
-		t.Errorf("patterns choose the wrong cases of %v", cases)
+	all()
+	for pattern, want := range map[string]string{"a/ */three": "a/one\nc/three\n", "c/": "c/three\n"} {
+		var b strings.Builder
+		if err := List(&b, strings.Fields(pattern)...); err != nil || b.String() != want {
+			t.Errorf("%s: %v, %q, want %q", pattern, err, &b, want)
+		}
+	}
+}
+
+// TestPatternOfNothing: a pattern that no case fits is an error, and no case of another pattern runs.
+func TestPatternOfNothing(t *testing.T) {
+	oldCases, oldOrder := cases, order
+	defer func() { cases, order = oldCases, oldOrder }()
+	cases = nil
+	Add("a/one", func(*T) { t.Error("a case runs") })
+	for _, f := range []func(io.Writer, ...string) error{
+		List, func(w io.Writer, patterns ...string) error { _, err := Run(w, patterns...); return err },
+	} {
+		var b strings.Builder
+		err := f(&b, "a/", "b/two")
+		if !errors.Is(err, syscall.ENOENT) || !strings.Contains(err.Error(), `no case fits "b/two": ktest -l lists them all`) || b.Len() > 0 {
+			t.Errorf("%v, %q", err, &b)
+		}
 	}
 }
 
