@@ -57,7 +57,7 @@ func TestPauseMakesNoCPULate(t *testing.T) {
 // signal sends QEMU a signal.
 func (c *console) signal(s syscall.Signal) {
 	c.Helper()
-	if err := syscall.Kill(c.Pid(), s); err != nil {
+	if err := c.Signal(s); err != nil {
 		c.Fatal(err)
 	}
 }

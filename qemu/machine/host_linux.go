@@ -7,8 +7,19 @@ import (
 
 // What only Linux has. The other hosts have files of their own beside this one.
 
-// childOfOurs makes a process end when we do.
-func childOfOurs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+// childOfOurs makes a process end when we do. With apart it has a process group of its own, so that
+// signals to it reach QEMU, too, if what was started is a script.
+func childOfOurs(apart bool) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: apart}
+}
+
+// signalAll sends a signal to a process that was started apart, and to those that it has started.
+func signalAll(p *os.Process, s syscall.Signal) error {
+	if err := syscall.Kill(-p.Pid, s); err != syscall.ESRCH {
+		return err
+	}
+	return os.ErrProcessDone
+}
 
 // enlarge is best effort: an unprivileged user may be over the system's limit.
 func enlarge(pipe *os.File, size int) {

@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -154,6 +157,50 @@ func TestCancelledRunLeavesNoQEMU(t *testing.T) {
 	}
 	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("process %d is still there: %v", pid, err)
+	}
+}
+
+// TestQEMUBehindAScript: if what PATH has is a script, signals reach QEMU nevertheless.
+func TestQEMUBehindAScript(t *testing.T) {
+	needQEMU(t)
+	if runtime.GOOS != "linux" {
+		t.Skip("QEMU is in a group of its own on Linux only")
+	}
+	path, _ := Find()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, filepath.Base(path)), []byte("#!/bin/sh\n"+path+" \"$@\"\nexit $?\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	ctx, cancel := context.WithCancel(context.Background())
+	s, err := Start(ctx, Config{Image: guest(t, thenHang, 0), Append: "hi", Timeout: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Expect("hi", patience); err != nil {
+		t.Error(err)
+	}
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%[1]d/task/%[1]d/children", s.Pid()))
+	if err != nil {
+		t.Error(err)
+	}
+	cancel()
+	ended := make(chan struct{})
+	go func() { s.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second): // QEMU has the other ends of our pipes
+		t.Error("the machine does not end")
+	}
+	for _, child := range strings.Fields(string(children)) {
+		if state, err := os.ReadFile("/proc/" + child + "/stat"); err == nil && !bytes.Contains(state, []byte(") Z ")) {
+			t.Errorf("QEMU is still there: %s", state)
+			pid, _ := strconv.Atoi(child)
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	if len(children) == 0 {
+		t.Error("the script has not started QEMU")
 	}
 }
 

@@ -26,11 +26,12 @@ func startProcess(ctx context.Context, kill func(*os.Process) error, path string
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, out, &p.stderr
 	p.cmd.ExtraFiles = extra
 	p.cmd.Cancel = func() error { return kill(p.cmd.Process) }
-	return p, p.start()
+	return p, p.start(true)
 }
 
-func (p *process) start() error {
-	p.cmd.SysProcAttr = childOfOurs()
+// start starts QEMU; not apart if it needs the terminal, which belongs to this process's group.
+func (p *process) start(apart bool) error {
+	p.cmd.SysProcAttr = childOfOurs(apart)
 	p.cmd.WaitDelay = 5 * time.Second
 	started := make(chan error)
 	go func() {

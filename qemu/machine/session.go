@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -112,8 +113,11 @@ func (s *Session) kill(qemu *os.Process) error {
 	if tooLate(context.Cause(s.ctx)) {
 		s.where = where(s.control.registers(patienceForWhere), functionsOf(s.image))
 	}
-	return qemu.Kill()
+	return signalAll(qemu, syscall.SIGKILL)
 }
+
+// Signal sends QEMU a signal.
+func (s *Session) Signal(sig syscall.Signal) error { return signalAll(s.proc.cmd.Process, sig) }
 
 // Pid returns the process id of QEMU.
 func (s *Session) Pid() int { return s.proc.cmd.Process.Pid }

@@ -41,7 +41,7 @@ func Interact(ctx context.Context, c Config) (Result, error) {
 	p.cmd.ExtraFiles = c.GDB.inherited()
 	// SIGTERM lets QEMU put the terminal right; WaitDelay kills it if it hangs.
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
-	if err := p.start(); err != nil {
+	if err := p.start(false); err != nil {
 		return Result{Status: StatusQEMU}, fmt.Errorf("machine: start: %w: %w", ErrQEMU, err)
 	}
 	code := p.wait()
