@@ -168,6 +168,35 @@ func TestCallThatNeverReturns(t *testing.T) {
 	expect(t, exits, probe.Ledger{Entered: 1, Abandoned: 1})
 }
 
+// TestActive: calls beyond Options.Active are missed; what has returned leaves room.
+func TestActive(t *testing.T) {
+	w := world(t)
+	l := attachTo(t, nil, &attach.Options{Active: 1}, "ret:sys:pause", "ret:sys:getpid")
+	first := start(t, w, func(p *proctest.Player) { p.Call(nGetpid); p.Call(nGetpid); p.Call(nPause) })
+	for l.Ledger().InFlight == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	second := start(t, w, func(p *proctest.Player) { p.Call(nGetpid); p.Call(nPause) })
+	for l.Ledger().Entered < 5 {
+		time.Sleep(time.Millisecond)
+	}
+	for _, p := range []*proc.Process{second, first} {
+		p.Send(abi.Siginfo{Signo: abi.SIGKILL})
+		wait(t, p)
+	}
+	l.Close()
+	expect(t, l, probe.Ledger{Entered: 5, Handled: 3, NoInst: 1, Abandoned: 1})
+}
+
+// TestTooMuchData: it is refused when the link is attached, not by the program that is hit.
+func TestTooMuchData(t *testing.T) {
+	world(t)
+	l, err := attach.AttachTo(nil, &attach.Options{Data: mostWords + 1}, "ret:sys:getpid")
+	if !errors.Is(err, syscall.ERANGE) || !strings.Contains(err.Error(), `"ret:sys:getpid": 8193 words of data for each call; give 0 to 8192`) || l != nil {
+		t.Error(err)
+	}
+}
+
 func TestDisabled(t *testing.T) {
 	w := world(t)
 	l := attachTo(t, nil, &attach.Options{Disabled: true}, "sys:getpid")

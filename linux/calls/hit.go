@@ -20,6 +20,7 @@ type call struct {
 // state says whether handlers may run, and which do.
 type state struct {
 	disabled, abandoned atomic.Bool
+	most                int // calls in progress at each system call; 0: any number
 
 	mu   sync.Mutex
 	idle sync.Cond // running is empty; with mu
@@ -45,14 +46,30 @@ func (s *state) enter(t *proc.Thread, c *call, returns bool) bool {
 		c.Count(probe.Disarmed)
 		return false
 	}
+	if !returns && s.most > 0 && s.active(c) >= s.most {
+		c.Count(probe.NoInst)
+		return false
+	}
 	s.running[t] = c
 	return true
 }
 
-// leave says that t's handler runs no more; what became of the hit has been counted.
-func (s *state) leave(t *proc.Thread) {
+// active is how many calls are in progress, those among them whose handlers are running. Called with mu held.
+func (s *state) active(c *call) int {
+	n := int(c.Flying.Load())
+	for _, other := range s.running {
+		if other == c {
+			n++
+		}
+	}
+	return n
+}
+
+// leave says that t's handler runs no more; done counts what became of the hit.
+func (s *state) leave(t *proc.Thread, done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	done()
 	delete(s.running, t)
 	if len(s.running) == 0 {
 		s.idle.Broadcast()
@@ -78,13 +95,11 @@ func (w *watch) run(t *proc.Thread, c *call, returns bool, handler, done func())
 		return
 	}
 	t.RunHandler(handler, func(returned bool, e any) {
-		if returned {
-			done()
-		} else {
-			c.Count(probe.Abandoned)
+		if !returned {
+			done = func() { c.Count(probe.Abandoned) }
 			w.fail(c, e)
 		}
-		w.leave(t)
+		w.leave(t, done)
 	})
 }
 
@@ -159,9 +174,8 @@ func (a *attachment) take(t *proc.Thread) []pending {
 func (w *watch) exit(t *proc.Thread, _ proc.Status) {
 	w.forget(t, probe.Abandoned)
 	if c := w.in(t); c != nil && t.LeftBehind() {
-		c.Count(probe.Abandoned)
 		printk.Err("calls: the handler of %s does not return: thread %d ends without it", c.place.Where, t.TID)
-		w.leave(t)
+		w.leave(t, func() { c.Count(probe.Abandoned) })
 	}
 }
 
