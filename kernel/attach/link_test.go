@@ -134,12 +134,14 @@ func TestRefusedOptions(t *testing.T) {
 		errno syscall.Errno
 		why   string
 	}{
-		{"vfs.Read", Options{Block: true}, syscall.EINVAL, "a place in the kernel has no handlers that block"},
-		{"/bin/sh:main", Options{Data: 1}, syscall.EINVAL, "has no data per call"},
+		{"vfs.Read", Options{Block: true}, syscall.EINVAL, "a place in the kernel has no handlers that block; kinds with it: place in a program"},
+		{"/bin/sh:main", Options{Data: 1}, syscall.EINVAL, "a place in a program has no data per call; kinds with it: place in the kernel"},
 		{"vfs.Read", Options{Data: 1}, syscall.EINVAL, "give ret:vfs.Read"},
 		{"vfs.Read", Options{Entry: entry}, syscall.EINVAL, "give ret:vfs.Read"},
 		{"vfs.Read", Options{Active: 8}, syscall.EINVAL, "give ret:vfs.Read"},
-		{"vfs.*", Options{}, syscall.EINVAL, "has no patterns"},
+		{"vfs.*", Options{}, syscall.EINVAL, "has no patterns; kinds with it: none"},
+		{"ret:vfs.Read", Options{Data: -1}, syscall.ERANGE, "-1 words of data for each call"},
+		{"ret:vfs.Read", Options{Active: -1}, syscall.ERANGE, "-1 calls at the same time"},
 		{"tick:99hz", Options{}, syscall.ENOSYS, "no probes of the kind tick"},
 		{"q@x", Options{}, syscall.EINVAL, "no access"},
 	} {

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"syscall"
@@ -181,9 +182,22 @@ func (s Site) fits(o *Options) error {
 	}
 	switch missing := needs &^ p.Can(); {
 	case missing != 0:
-		return no("a %s has no %s", s.Kind, missing)
+		return no("a %s has no %s; kinds with it: %s", s.Kind, missing, able(missing))
+	case o.Data < 0 || o.Active < 0:
+		return refusal.New(syscall.ERANGE, "place %q: %d words of data for each call, %d calls at the same time; give 0 or more of each", s, o.Data, o.Active)
 	case !s.Return && (o.Entry != nil || o.Data != 0 || o.Active != 0):
 		return no("an entry handler and data per call are for returns; give ret:%s", s)
 	}
 	return nil
+}
+
+// able lists the kinds that know all of a.
+func able(a Ability) string {
+	var names []string
+	for k, p := range providers {
+		if p != nil && p.Can()&a == a {
+			names = append(names, Kind(k).String())
+		}
+	}
+	return cmp.Or(strings.Join(names, ", "), "none")
 }

@@ -196,7 +196,7 @@ func dataRefused(t *suites.T) {
 		{"/bin/cat:syscall.write", attach.Options{Data: 1}, syscall.EINVAL, "give ret:/bin/cat:syscall.write"},
 		{"ret:/bin/cat:syscall.write", attach.Options{Data: 1 << 14}, syscall.ERANGE, "16384 words"},
 		{"ret:/bin/cat:syscall.write", attach.Options{Data: 64, Active: 1 << 20}, syscall.ENOMEM, "MiB"},
-		{"ret:/bin/cat:syscall.write", attach.Options{Active: -1}, syscall.ERANGE, "MaxActive is -1"},
+		{"ret:/bin/cat:syscall.write", attach.Options{Active: -1}, syscall.ERANGE, "-1 calls at the same time"},
 		{"ret:/bin/cat:runtime.memmove", attach.Options{Data: 1}, syscall.EOPNOTSUPP, "assembly"},
 	} {
 		_, err := attach.AttachTo(nil, &c.o, "ret:/bin/cat:syscall.read", c.place)
