@@ -112,8 +112,8 @@ func TestBootTime(t *testing.T) {
 				c.see(prompt)
 				took = append(took, time.Since(from).Round(time.Millisecond))
 				mine := took[len(took)-1]
-				for _, delay := range c.Delays() {
-					mine -= delay
+				for _, had := range c.Shares() {
+					mine -= had.Delayed
 				}
 				own = append(own, mine)
 				c.key("poweroff\r")

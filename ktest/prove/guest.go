@@ -57,7 +57,7 @@ func (m *Machines) prove(ctx context.Context, c machine.Config, quiet time.Durat
 		return h, err
 	}
 	go func() {
-		if hush(ctx, quiet, &said, s.Delays) {
+		if hush(ctx, quiet, &said, s.Shares) {
 			cancel()
 		}
 	}()
@@ -77,12 +77,13 @@ func (m *Machines) prove(ctx context.Context, c machine.Config, quiet time.Durat
 	return h, nil
 }
 
-// hush returns true when nothing has been said for as long as quiet, false when ctx ends. The longest time
-// that a thread has waited for a processor of the host meanwhile does not count.
-func hush(ctx context.Context, quiet time.Duration, said *atomic.Int64, delays func() map[string]time.Duration) bool {
+// hush returns true when nothing has been said for as long as quiet, false when ctx ends. Time in which a
+// thread waited for a processor of the host does not count, since the others may wait for that one; but a
+// thread that has run for as long as quiet is enough.
+func hush(ctx context.Context, quiet time.Duration, said *atomic.Int64, shares func() map[string]machine.Share) bool {
 	tick := time.NewTicker(quiet / 20)
 	defer tick.Stop()
-	last, since, before := said.Load(), time.Now(), delays()
+	last, since, before := said.Load(), time.Now(), shares()
 	for {
 		select {
 		case <-ctx.Done():
@@ -90,14 +91,15 @@ func hush(ctx context.Context, quiet time.Duration, said *atomic.Int64, delays f
 		case <-tick.C:
 		}
 		if n := said.Load(); n != last {
-			last, since, before = n, time.Now(), delays()
+			last, since, before = n, time.Now(), shares()
 			continue
 		}
-		var delayed time.Duration
-		for thread, d := range delays() {
-			delayed = max(delayed, d-before[thread])
+		var ran, delayed time.Duration
+		for thread, had := range shares() {
+			ran = max(ran, had.Ran-before[thread].Ran)
+			delayed += had.Delayed - before[thread].Delayed
 		}
-		if time.Since(since)-delayed >= quiet {
+		if max(ran, time.Since(since)-delayed) >= quiet {
 			return true
 		}
 	}

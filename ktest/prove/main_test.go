@@ -251,29 +251,30 @@ func TestHeard(t *testing.T) {
 	}
 }
 
-// TestHush: a machine that the host does not let run has not hung.
+// TestHush: a machine that the host does not let run has not hung, whichever of its threads waits for a
+// processor; one that says nothing has, and one that runs and says nothing.
 func TestHush(t *testing.T) {
 	const quiet = 100 * time.Millisecond
-	begin := time.Now()
-	idle := func() map[string]time.Duration { return map[string]time.Duration{"1": 5 * time.Second, "2": 0} }
-	delayed := func() map[string]time.Duration {
-		return map[string]time.Duration{"1": 5 * time.Second, "2": time.Since(begin)}
-	}
-	var silent atomic.Int64
-	if !hush(t.Context(), quiet, &silent, idle) || time.Since(begin) < quiet {
-		t.Errorf("a machine that says nothing has hung after %v, want %v", time.Since(begin), quiet)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*quiet)
-	defer cancel()
-	if hush(ctx, quiet, &silent, delayed) {
-		t.Error("a machine that waited for the host all the time has hung")
-	}
+	type shares = map[string]machine.Share
+	had := func(ran, delayed time.Duration) machine.Share { return machine.Share{Ran: ran, Delayed: delayed} }
 	var lines atomic.Int64
-	ctx, cancel = context.WithTimeout(t.Context(), 10*quiet)
-	defer cancel()
-	talk := func() map[string]time.Duration { lines.Add(1); return nil }
-	if hush(ctx, quiet, &lines, talk) {
-		t.Error("a machine that says something all the time has hung")
+	for _, c := range []struct {
+		name   string
+		shares func(d time.Duration) shares
+		hung   bool
+	}{
+		{"idle", func(time.Duration) shares { return shares{"1": had(time.Hour, time.Hour), "2": had(0, 0)} }, true},
+		{"running", func(d time.Duration) shares { return shares{"1": had(d, 0), "2": had(0, d)} }, true},
+		{"one delayed", func(d time.Duration) shares { return shares{"1": had(0, 0), "2": had(d/4, d)} }, false},
+		{"by turns", func(d time.Duration) shares { return shares{"1": had(d/5, d/2), "2": had(d/5, d/2)} }, false},
+		{"talking", func(time.Duration) shares { lines.Add(1); return nil }, false},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*quiet)
+		begin, before := time.Now(), lines.Load()
+		if hung := hush(ctx, quiet, &lines, func() shares { return c.shares(time.Since(begin)) }); hung != c.hung {
+			t.Errorf("%s: hung %v after %v and %d lines", c.name, hung, time.Since(begin), lines.Load()-before)
+		}
+		cancel()
 	}
 }
 

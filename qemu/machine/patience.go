@@ -25,18 +25,23 @@ func crowd(loadavg string, processors int) int {
 	return max(1, int(max(one, fifteen))/processors)
 }
 
-// Delays returns how long each of QEMU's threads has waited for a processor of this host, by the thread's
-// number. Elsewhere than on Linux it is not known.
+// A Share is what a thread has had of the host's processors.
+type Share struct {
+	Ran, Delayed time.Duration // how long it has run, and waited for a processor
+}
+
+// Shares returns what each of QEMU's threads has had, by the thread's number. Elsewhere than on Linux it is
+// not known.
 //
 // Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
-func (s *Session) Delays() map[string]time.Duration {
-	delays := map[string]time.Duration{}
+func (s *Session) Shares() map[string]Share {
+	shares := map[string]Share{}
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", s.Pid()))
 	for _, thread := range threads {
 		b, _ := os.ReadFile(filepath.Join(thread, "schedstat")) // of one that has ended there is none
-		var ran, delayed time.Duration
-		fmt.Sscan(string(b), &ran, &delayed)
-		delays[filepath.Base(thread)] = delayed
+		var had Share
+		fmt.Sscan(string(b), &had.Ran, &had.Delayed)
+		shares[filepath.Base(thread)] = had
 	}
-	return delays
+	return shares
 }
