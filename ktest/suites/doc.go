@@ -12,8 +12,9 @@
 //	stop      grace periods, stopping the machine, writing code
 //	grace     what waits until no CPU is in a slot, a detour or a region
 //	symbols   kallsyms, /proc and modules
+//	ring      records from handlers to goroutines
 //	attach    one handler at places of every kind
-//	probes    kprobes
+//	kprobes   probes in the kernel
 //	handlers  handlers that break the rules, and faults in them
 //	returns   return probes
 //	jumpers   jprobes
@@ -21,6 +22,8 @@
 //	optimized probes that are hit by a jump
 //	control   control files, sysctls and the blacklist
 //	watch     watchpoints
+//	bpf       eBPF programs as handlers
+//	tracepoints each event, with its record
 //	user      ring 3: entering and leaving, and what a program cannot do
 //	programs  processes, with panics, little memory, and long runs
 //	uprobes   probes in programs

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,10 @@ func TestSuitesAreNamedAsTheirFolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	n := 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -24,6 +29,9 @@ func TestSuitesAreNamedAsTheirFolders(t *testing.T) {
 		for _, m := range added.FindAllSubmatch(text, -1) {
 			if n++; string(m[1]) != filepath.Dir(file) {
 				t.Errorf("%s adds to suite %s", file, m[1])
+			}
+			if !bytes.Contains(doc, []byte("//\t"+filepath.Dir(file)+" ")) {
+				t.Errorf("doc.go does not say what suite %s is about", m[1])
 			}
 		}
 	}
