@@ -126,28 +126,32 @@ func TestEnableAllOrNothing(t *testing.T) {
 }
 
 func TestRefusedOptions(t *testing.T) {
-	provide(t)
+	kernel, program := provide(t)
 	entry := func(*Hit) bool { return true }
 	for _, c := range []struct {
-		place string
-		o     Options
-		errno syscall.Errno
-		why   string
+		beside, place string // the first takes the options, and has no probe either
+		o             Options
+		errno         syscall.Errno
+		why           string
 	}{
-		{"vfs.Read", Options{Block: true}, syscall.EINVAL, "a place in the kernel has no handlers that block; kinds with it: place in a program"},
-		{"/bin/sh:main", Options{Data: 1}, syscall.EINVAL, "a place in a program has no data per call; kinds with it: place in the kernel"},
-		{"vfs.Read", Options{Data: 1}, syscall.EINVAL, "give ret:vfs.Read"},
-		{"vfs.Read", Options{Entry: entry}, syscall.EINVAL, "give ret:vfs.Read"},
-		{"vfs.Read", Options{Active: 8}, syscall.EINVAL, "give ret:vfs.Read"},
-		{"vfs.*", Options{}, syscall.EINVAL, "has no patterns; kinds with it: none"},
-		{"ret:vfs.Read", Options{Data: -1}, syscall.ERANGE, "-1 words of data for each call"},
-		{"ret:vfs.Read", Options{Active: -1}, syscall.ERANGE, "-1 calls at the same time"},
-		{"tick:99hz", Options{}, syscall.ENOSYS, "no probes of the kind tick"},
-		{"q@x", Options{}, syscall.EINVAL, "no access"},
+		{"/bin/sh:main", "vfs.Read", Options{Block: true}, syscall.EINVAL, "a place in the kernel has no handlers that block; kinds with it: place in a program"},
+		{"ret:vfs.Read", "/bin/sh:main", Options{Data: 1}, syscall.EINVAL, "a place in a program has no data per call; kinds with it: place in the kernel"},
+		{"ret:vfs.Write", "vfs.Read", Options{Data: 1}, syscall.EINVAL, "give ret:vfs.Read"},
+		{"ret:vfs.Write", "vfs.Read", Options{Entry: entry}, syscall.EINVAL, "give ret:vfs.Read"},
+		{"ret:vfs.Write", "vfs.Read", Options{Active: 8}, syscall.EINVAL, "give ret:vfs.Read"},
+		{"vfs.Write", "vfs.*", Options{}, syscall.EINVAL, "has no patterns; kinds with it: none"},
+		{"ret:vfs.Read", "ret:vfs.Read", Options{Data: -1}, syscall.ERANGE, "-1 words of data for each call"},
+		{"ret:vfs.Read", "ret:vfs.Read", Options{Active: -1}, syscall.ERANGE, "-1 calls at the same time"},
+		{"vfs.Write", "tick:99hz", Options{}, syscall.ENOSYS, "no probes of the kind tick"},
+		{"vfs.Write", "q@x", Options{}, syscall.EINVAL, "no access"},
 	} {
-		_, err := AttachTo(nil, &c.o, c.place)
+		before := len(Links())
+		_, err := AttachTo(nil, &c.o, c.beside, c.place)
 		if !errors.Is(err, c.errno) || !strings.Contains(err.Error(), c.why) || !strings.Contains(err.Error(), c.place) {
 			t.Errorf("%s: %v; want %q", c.place, err, c.why)
+		}
+		if len(kernel.open)+len(program.open) > 0 || len(Links()) != before {
+			t.Fatalf("%s: refused, and %v and %v have probes", c.place, kernel.open, program.open)
 		}
 	}
 	if _, err := Attach(nil, nil, nil); !errors.Is(err, syscall.EINVAL) {
