@@ -57,7 +57,13 @@ func newPoint(l *attach.Link, s *attach.Site) (*point, error) {
 	if e.Name == "irq_handler_exit" { // by then the registers have the vector no more
 		o.Data, o.Entry = 1, noteVector
 	}
-	p.inner, err = attach.AttachTo(p.hit, o, e.places...)
+	sites, err := attach.ParseSites(e.places...)
+	for i := range sites {
+		sites[i].Cookie = s.Cookie
+	}
+	if err == nil {
+		p.inner, err = attach.Attach(sites, p.hit, o)
+	}
 	if err != nil {
 		return nil, refusal.New(syscall.ENOENT, "tracepoint %s: %v", e, err)
 	}
