@@ -82,9 +82,6 @@ const (
 	common  = 8   // bytes of the fields that all records have
 	texts   = 384 // up to here a record is as Linux has it; then come the words
 	room    = bpf.RecordSize
-
-	// IDWord is where behind the record the event's number is once more, as a word.
-	IDWord = room - 8
 )
 
 // layout gives each field its place, one behind the other and aligned.

@@ -32,7 +32,6 @@ func (p *point) hit(h *attach.Hit) {
 	r.free, r.none = textsAt(e), false
 	_, tid, _ := who(running(h))
 	r.put(0, 2, uint64(e.ID))
-	r.put(IDWord, 8, uint64(e.ID))
 	r.put(2, 2, 0)
 	r.put(4, 4, uint64(tid))
 	e.fill(p, r, h)

@@ -30,6 +30,19 @@ EXPECT ^cat /proc/uptime$
 RUN bt -q -e 'tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }' -c '/bin/cat /proc/uptime'
 EXPECT ^@\[cat\]: \d+$
 
+NAME a pattern of system calls fits what begins them and what ends them
+RUN bt -e 'tracepoint:syscalls:sys_*_openat { @[probe] = count(); }' -c '/bin/cat /proc/uptime'
+EXPECT ^Attached 2 probes$
+EXPECT ^@\[tracepoint:syscalls:sys_enter_openat\]: [1-9]\d*$
+EXPECT ^@\[tracepoint:syscalls:sys_exit_openat\]: [1-9]\d*$
+RUN bt -q -e 't:syscalls:sys_enter_*at { printf("%s %s\n", probe, str(args.filename)); }' -c '/bin/cat /proc/uptime'
+EXPECT ERROR: tracepoint:syscalls:sys_enter_[a-z]+ has no argument filename$
+RUN bt -q -e 't:syscalls:sys_enter_o*at { printf("%s %s\n", probe, str(args.filename)); }' -c '/bin/cat /proc/uptime'
+EXPECT ^tracepoint:syscalls:sys_enter_openat /proc/uptime$
+RUN bt -q -e 't:*:sys_* { @all[probe] = count(); }' -c '/bin/cat /proc/uptime'
+EXPECT ^@all\[tracepoint:syscalls:sys_exit_openat\]: [1-9]\d*$
+EXPECT ^@all\[tracepoint:raw_syscalls:sys_exit\]: \d+$
+
 NAME functions of programs
 RUN bt -e 'uprobe:/bin/cat:syscall.write { @[comm] = count(); } uretprobe:/bin/cat:syscall.write { @r = stats(retval); }' -c '/bin/cat /proc/uptime'
 EXPECT ^Attached 2 probes$
@@ -249,6 +262,11 @@ NAME functions of programs are listed, and each has its name
 RUN bt -q -e 'uprobe:/bin/myprog:myf* { @[probe, func] = count(); } uretprobe:/bin/myprog:myfunc { @r[func] = count(); }' -c 'myprog -n 2 > /dev/null'
 EXPECT ^@\[uprobe:/bin/myprog:myfunc, myfunc\]: 2$
 EXPECT ^@r\[myfunc\]: 2$
+RUN bt -q -e 'uprobe:/bin/*:myfunc { @files[probe] = count(); }' -c 'myprog -n 3 > /dev/null'
+EXPECT ^@files\[uprobe:/bin/box:myfunc\]: 3$
+RUN bt -e 'uprobe:/bin/*:nofunction { }'; bt -e 'uretprobe:/none/*:main { }'
+EXPECT no program that fits /bin/\* has a function nofunction$
+EXPECT no program that fits /none/\* has a function main$
 RUN bt -l 'uprobe:myprog:my*,kr:vfs.Read,kprobe:vmlinux:vfs_read'
 EXPECT ^uprobe:myprog:myfunc$
 EXPECT ^kretprobe:vfs.Read$

@@ -142,14 +142,14 @@ func (g *generator) writeProbe(e *Expr, to place) {
 		return
 	}
 	g.emit("*(u64 *)(%s) = %d", to, len(g.unit.Programs))
-	if !g.target.Pattern {
-		g.emit("*(u64 *)(%s) = 0", to.plus(8))
-		return
-	}
-	if g.target.Name != nil {
-		g.emit("r0 = *(u64 *)(r6 + %d)", g.target.NameAt)
-	} else {
+	switch {
+	case g.target.Names != nil:
+		g.emit("r1 = r6")
+		g.emit("call 174")
+	case g.target.Pattern:
 		g.hitAddress()
+	default:
+		g.emit("r0 = 0")
 	}
 	g.emit("*(u64 *)(%s) = r0", to.plus(8))
 }

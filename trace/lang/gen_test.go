@@ -119,6 +119,7 @@ func TestPoints(t *testing.T) {
 		{"kprobe", `kprobe:f /arg0 == 17/ { @ = 1 } kprobe:f /arg0 > 17 || comm == "dog"/ { @ = 2 }`, `@[]=1`},
 		{"kretprobe", `kretprobe:f { print(retval); @[func] = 1 }`, `@[17185]=1 2(-5)`},
 		{"tracepoint", `tracepoint:a:b { printf("%d %s", args.fd, str(args.filename)); print(args->fd) }`, `0(17,hello) 2(17)`},
+		{"tracepoint", `tracepoint:a:* { @[probe] = 1 }`, `@[0@0x1]=1`},
 		{"watchpoint", `watchpoint:a:4:w { printf("%d -> %d", watch.old, watch.new) }`, `0(7,5)`},
 		{"kprobe", `struct s { int a; struct s *next; char name[4]; u16 v[3]; } kprobe:f { $s = (struct s *)arg3; print($s->a); print($s.next->a); print($s->name); print($s->v[2]); print(*(uint32 *)arg3); print(((u8 *)arg3)[1]) }`,
 			`2(-2) 2(66) 2(nam) 2(772) 2(4294967294) 2(255)`},

@@ -26,6 +26,9 @@ func (anywhere) Target(p *Point) (*Target, error) {
 		t.Func, t.User = "f", true
 		t.Fields = []ArgField{{Name: "a", Type: integer(4, true), Offset: 112}, {Name: "g", Type: integer(2, true), Offset: 16, Stack: true}}
 	}
+	if p.Provider == "tracepoint" && p.Options[1] == "*" {
+		t.Names = []string{"a:b", "a:c"}
+	}
 	if p.Provider == "inline" && p.Options[0] == "copied" {
 		t.Fields = copiedFields()
 	}
@@ -178,7 +181,7 @@ func (m *machine) helpers() map[int32]interp.Helper {
 			copy(b[:len(b)-1], m.comm)
 			return 0, vm.Write(a[0], b)
 		},
-		27: number(func() uint64 { return 3 }), 173: number(func() uint64 { return m.hit }),
+		27: number(func() uint64 { return 3 }), 173: number(func() uint64 { return m.hit }), 174: number(func() uint64 { return 1 }),
 		112: read(false), 113: read(false), 114: read(true), 115: read(true),
 		bpf.HelperGoid: number(func() uint64 { return 77 }), bpf.HelperWatchOld: number(func() uint64 { return 7 }), bpf.HelperWatchNew: number(func() uint64 { return 5 }),
 	}

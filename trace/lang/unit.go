@@ -16,10 +16,9 @@ type Target struct {
 	CType   func(name string) (Type, bool) // if not nil: the struct, union, enum or typedef of a program
 	Result  *ArgField                      // retval; nil: there is none here
 	User    bool                           // code of programs is hit, and addresses are theirs
-	Pattern bool                           // the point stands for more than one place
+	Pattern bool                           // the point stands for more than one place, which its address tells
+	Names   []string                       // the point stands for several places: their names, by the cookie that each gets
 	Watch   bool                           // there are watch.old and watch.new
-	Name    func(n uint64) string          // of a pattern of what has no address: what was hit, by a word
-	NameAt  int                            // where that is, as Offset of fields
 	Func    string                         // of a function of a program: its name
 	Every   uint64                         // of so many hits, one is meant; 0 and 1: each
 	Record  bool                           // the context is a tracepoint's record: Offset of fields is in it

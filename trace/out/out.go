@@ -193,8 +193,8 @@ func cString(b []byte) string {
 // probe names an attach point: of a pattern, with the function that was hit.
 func (p *Printer) probe(index, addr uint64) string {
 	point, target := p.Unit.Programs[index].Point, p.Unit.Programs[index].Target
-	if target != nil && target.Name != nil {
-		return point.Provider + ":" + target.Name(addr)
+	if target != nil && target.Names != nil {
+		return point.Provider + ":" + target.Names[addr]
 	}
 	if addr == 0 {
 		return point.Text

@@ -22,6 +22,9 @@ func link(p *kbpf.Prog, n uint64, places []string, most int) (*kbpf.Link, error)
 	case len(sites) > most:
 		return nil, refusal.New(syscall.E2BIG, "%d more places do not fit: %d are left", len(sites), most)
 	}
+	for i := range sites {
+		sites[i].Cookie = uint64(i) // see lang.Target
+	}
 	o := &attach.Options{Owner: "bt", Most: most}
 	if n <= 1 {
 		return p.AttachSites(sites, o)

@@ -55,11 +55,3 @@ func recordFields(name string) (all []lang.ArgField) {
 	}
 	return all
 }
-
-// eventName is a tracepoint's by its number.
-func eventName(id uint64) string {
-	if e := tracepoint.ByID(int(id)); e != nil {
-		return e.String()
-	}
-	return "?"
-}

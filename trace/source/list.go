@@ -59,9 +59,11 @@ func (s *Source) listProgram(provider, name string, yield func(point string) boo
 	if s.Functions == nil {
 		return
 	}
-	for _, f := range s.functionsOf(path, pattern) {
-		if !yield(provider + ":" + path + ":" + f) {
-			return
+	for _, program := range files(path) {
+		for _, f := range s.functionsOf(program, pattern) {
+			if !yield(provider + ":" + program + ":" + f) {
+				return
+			}
 		}
 	}
 }
@@ -73,19 +75,5 @@ func (s *Source) listTracepoints(yield func(name string) bool) {
 			return
 		}
 	}
-	if s.Calls == nil {
-		return
-	}
-	for _, name := range []string{"raw_syscalls:sys_enter", "raw_syscalls:sys_exit"} {
-		if !yield(name) {
-			return
-		}
-	}
-	for name := range s.Calls {
-		for _, way := range []string{"sys_enter_", "sys_exit_"} {
-			if !yield("syscalls:" + way + name) {
-				return
-			}
-		}
-	}
+	s.callPoints(yield)
 }

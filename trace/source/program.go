@@ -69,7 +69,7 @@ func (s *Source) describeProgram(t *lang.Target, p *lang.Point, site attach.Site
 func (s *Source) hasFunction(path, name string) error {
 	name, _, _ = strings.Cut(name, "+")
 	path = programPath(path)
-	if st, err := vfs.Stat(path); s.Symbol == nil || err != nil || st.IsDir() || name == "" || name[0] >= '0' && name[0] <= '9' || (attach.Site{Symbol: name}).Pattern() {
+	if st, err := vfs.Stat(path); s.Symbol == nil || err != nil || st.IsDir() || name == "" || name[0] >= '0' && name[0] <= '9' || isPattern(name) {
 		return nil
 	}
 	if _, _, err := s.Symbol(path, name); !errors.Is(err, syscall.ENOENT) {
@@ -89,16 +89,36 @@ func sourceFile(p *lang.Point) (file, source string) {
 	return p.Options[0][:at], p.Options[0][at+1:]
 }
 
-// userPlace is where a uprobe is.
-func (s *Source) userPlace(p *lang.Point) (string, error) {
+// userPlaces are where a probe in a program is: behind a prefix, of each file that fits.
+func (s *Source) userPlaces(p *lang.Point, prefix string) (places []string, err error) {
 	path, source := sourceFile(p)
-	if source == "" {
-		return file(path) + ":" + p.Options[1], s.hasFunction(path, p.Options[1])
+	if source != "" {
+		where, err := s.linePlace(path, source, p.Options[1])
+		return []string{prefix + where}, err
 	}
-	line, err := strconv.ParseUint(p.Options[1], 10, 31)
+	switch one := []string{prefix + file(path) + ":" + p.Options[1]}; {
+	case p.Loose: // Expand has found it
+		return one, nil
+	case !isPattern(path):
+		return one, s.hasFunction(path, p.Options[1])
+	}
+	for _, f := range files(path) {
+		if s.Functions != nil && s.functionsOf(f, p.Options[1]) != nil {
+			places = append(places, prefix+f+":"+p.Options[1])
+		}
+	}
+	if places == nil {
+		return nil, &lang.Hinted{Why: fmt.Sprintf("no program that fits %s has a function %s", path, p.Options[1]), Missing: true}
+	}
+	return places, nil
+}
+
+// linePlace is where the code of a line of a program's source begins.
+func (s *Source) linePlace(path, source, number string) (string, error) {
+	line, err := strconv.ParseUint(number, 10, 31)
 	switch {
 	case err != nil || line == 0:
-		return "", fmt.Errorf("%q is no line: give uprobe:FILE@SOURCE:LINE", p.Options[1])
+		return "", fmt.Errorf("%q is no line: give uprobe:FILE@SOURCE:LINE", number)
 	case s.Debug == nil:
 		return "", fmt.Errorf("this kernel runs no programs")
 	}

@@ -72,20 +72,18 @@ func (s *Source) Places(p *lang.Point) ([]string, error) {
 		name, err := s.function(o[0])
 		return []string{"ret:" + name}, err
 	case "uprobe":
-		where, err := s.userPlace(p)
-		return []string{process + where}, err
+		return s.userPlaces(p, process)
 	case "uretprobe":
-		return []string{process + "ret:" + file(o[0]) + ":" + o[1]}, s.hasFunction(o[0], o[1])
+		return s.userPlaces(p, process+"ret:")
 	case "line":
 		return one("%s:%s", o[0], o[1])
 	case "inline":
 		return one("inline:%s", o[0])
 	case "tracepoint":
-		if c := o[0]; c != "syscalls" && c != "raw_syscalls" {
-			return s.events(p)
+		if len(o) > 2 || o[0] == "syscalls" || o[0] == "raw_syscalls" {
+			return s.calls(p, process)
 		}
-		ret, call, err := s.call(p)
-		return []string{process + ret + "sys:" + call}, err
+		return s.events(p)
 	case "rawtracepoint":
 		t, err := cooked(p)
 		if err != nil {
@@ -111,7 +109,7 @@ func (s *Source) Places(p *lang.Point) ([]string, error) {
 // function returns the Go name of a function of the kernel, or a pattern, as it was given.
 func (s *Source) function(text string) (string, error) {
 	name, offset, _ := strings.Cut(text, "+")
-	if (attach.Site{Symbol: name}).Pattern() {
+	if isPattern(name) {
 		if len(s.Symbols.Functions(name)) == 0 {
 			return "", &lang.Hinted{Why: "no function fits " + name, Missing: true}
 		}
@@ -147,40 +145,6 @@ func short(list string) string {
 		names[i] = n[strings.LastIndexByte(path, '/')+1:]
 	}
 	return strings.Join(names, ", ")
-}
-
-// call returns the system calls of a tracepoint, as a name or a pattern.
-func (s *Source) call(p *lang.Point) (ret, call string, err error) {
-	category, name := p.Options[0], p.Options[1]
-	exit := strings.HasPrefix(name, "sys_exit")
-	if exit {
-		ret = "ret:"
-	}
-	switch {
-	case s.Params == nil:
-		return "", "", errors.New("this kernel runs no programs, and has no system calls")
-	case category == "raw_syscalls" && (name == "sys_enter" || name == "sys_exit"):
-		return ret, "*", nil
-	}
-	call, ok := strings.CutPrefix(name, "sys_enter_")
-	if exit {
-		call, ok = strings.CutPrefix(name, "sys_exit_")
-	}
-	if !ok || category != "syscalls" {
-		return "", "", &lang.Hinted{Why: "there is no tracepoint " + name + ": give sys_enter_CALL or sys_exit_CALL of syscalls, or sys_enter or sys_exit of raw_syscalls", Missing: true}
-	}
-	if _, known := s.Params(call); known || strings.Contains(call, "*") {
-		return ret, call, nil
-	}
-	var names []string
-	for name := range s.Calls {
-		names = append(names, name)
-	}
-	hint := ""
-	if near := kallsyms.Nearest(call, names); len(near) > 0 {
-		hint = "did you mean " + strings.Join(near, ", ") + "?"
-	}
-	return "", "", &lang.Hinted{Why: "there is no system call " + call, Hint: hint, Missing: true}
 }
 
 // watch is what to watch: NAME, LENGTH and MODE.

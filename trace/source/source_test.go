@@ -40,7 +40,7 @@ func pointOf(t *testing.T, text string) *lang.Point {
 }
 
 func TestPlaces(t *testing.T) {
-	if err := errors.Join(vfs.MkdirAll("/usr/lib", 0755), vfs.WriteFile("/usr/lib/libtest.so.6", nil)); err != nil {
+	if err := errors.Join(vfs.MkdirAll("/usr/lib", 0755), vfs.WriteFile("/usr/lib/libtest.so.6", []byte("ELF"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -59,7 +59,7 @@ func TestPlaces(t *testing.T) {
 		{"uprobe:/bin/sh:main+4", "/bin/sh:main+4", 0},
 		{"uretprobe:sh:main", "7:ret:sh:main", 7},
 		{"t:syscalls:sys_enter_openat", "sys:openat", 0},
-		{"t:syscalls:sys_exit_open*", "7:ret:sys:open*", 7},
+		{"t:syscalls:sys_exit_open*", "7:ret:sys:openat", 7}, {"t:syscalls:sys_enter_*", "sys:getpid sys:openat", 0},
 		{"t:raw_syscalls:sys_enter", "sys:*", 0},
 		{"t:raw_syscalls:sys_exit", "ret:sys:*", 0},
 		{"t:sched:sched_switch", "event:sched:sched_switch", 0}, {"t:go:gc_*", "event:go:gc_start event:go:gc_mark_done event:go:gc_end", 0},
@@ -69,12 +69,14 @@ func TestPlaces(t *testing.T) {
 		{"line:vfs/io.go:76", "vfs/io.go:76", 0},
 		{"inline:vfs.join", "inline:vfs.join", 0},
 		{"s:page-faults:1", "sonde/linux/proc.(*Thread).pageFault", 0}, {"s:cpu-clock:10000000", "tick:100hz", 0}, {"s:cpu", "tick:1000hz", 0}, {"s:cs", "runtime.execute", 0},
+		{"uretprobe:/usr/li*/libt*:f*", "ret:/usr/lib/libtest.so.6:f*", 0},
 		{"uprobe:libtest:f", "/usr/lib/libtest.so.6:f", 0}, {"uprobe:libnone:f", "libnone:f", 0},
 		{"i:s:5", "every:5s", 0}, {"i:ms:100", "every:100ms", 0}, {"i:us:5000", "every:5ms", 0}, {"i:hz:4", "every:250ms", 0}, {"i:2s", "every:2s", 0},
 		{"p:hz:99", "tick:99hz", 0}, {"p:ms:10", "tick:100hz", 0}, {"p:s:1", "tick:1hz", 0},
 	} {
 		s := newSource(t)
 		s.PID = c.pid
+		s.Functions = func(file string) []string { return map[string][]string{"/usr/lib/libtest.so.6": {"f"}}[file] }
 		got, err := s.Places(pointOf(t, c.point))
 		if err != nil || strings.Join(got, " ") != c.want {
 			t.Errorf("%s: %v, %v; want %s", c.point, got, err, c.want)
@@ -201,6 +203,92 @@ func TestExpand(t *testing.T) {
 	}
 }
 
+// TestExpandFiles: stars in a program's file stand for files that have the function, each once.
+func TestExpandFiles(t *testing.T) {
+	s := newSource(t)
+	s.Functions = func(file string) []string {
+		return map[string][]string{"/opt/a/one": {"main", "maine"}, "/opt/a/two": {"other"}, "/opt/b/three": {"main"}}[file]
+	}
+	for _, f := range []string{"/opt/a/one", "/opt/a/two", "/opt/b/three"} {
+		if err := errors.Join(vfs.MkdirAll(f[:6], 0755), vfs.WriteFile(f, []byte("ELF"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := vfs.Root.SymlinkAt("one", vfs.Root.RootPlace(), "/opt/a/alias"); err != nil {
+		t.Fatal(err)
+	}
+	for point, want := range map[string]string{
+		"uprobe:/opt/*/*:main":       "/opt/a/one:main /opt/b/three:main",
+		"uretprobe:/opt/a/*:mai*":    "/opt/a/one:main /opt/a/one:maine",
+		"uprobe:/opt/*/t*:main+0x10": "/opt/b/three:main+0x10",
+		"uprobe:/opt/a/*:none":       "", "uprobe:/opt/none/*:main": "", "uprobe:/opt/a/*@x.c:3": "", "uprobe:/opt/a/one:main": "",
+	} {
+		var got []string
+		for _, p := range s.Expand(pointOf(t, point)) {
+			got = append(got, strings.Join(p.Options, ":"))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q", point, got)
+		}
+	}
+	if _, err := s.Target(pointOf(t, "uprobe:/opt/a/*:none")); err == nil || err.Error() != "no program that fits /opt/a/* has a function none" {
+		t.Error(err)
+	}
+	var listed []string
+	s.List("uprobe:/opt/*/*:main", func(p string) bool { listed = append(listed, p); return true })
+	if want := []string{"uprobe:/opt/a/one:main", "uprobe:/opt/b/three:main"}; !slices.Equal(listed, want) {
+		t.Errorf("%q", listed)
+	}
+}
+
+// TestExpandCalls: a pattern of system calls is a point for each of them, with its arguments; of many, a point for
+// each side; and what else it fits stays one.
+func TestExpandCalls(t *testing.T) {
+	s := newSource(t)
+	texts := func(point string) string {
+		var all []string
+		for _, p := range s.Expand(pointOf(t, point)) {
+			if got, err := s.Target(p); err != nil {
+				t.Errorf("%s: %v", p.Text, err)
+			} else {
+				all = append(all, fmt.Sprintf("%s %d %d", strings.TrimPrefix(p.Text, "tracepoint:"), len(got.Fields), len(got.Names)))
+			}
+		}
+		return strings.Join(all, ", ")
+	}
+	for point, want := range map[string]string{
+		"t:syscalls:sys_*_openat":     "syscalls:sys_enter_openat 6 0, syscalls:sys_exit_openat 1 0",
+		"t:sys*:sys_*_get*":           "syscalls:sys_enter_getpid 0 0, syscalls:sys_exit_getpid 1 0",
+		"t:raw_syscalls:sys_*":        "raw_syscalls:sys_enter 2 0, raw_syscalls:sys_exit 1 0",
+		"t:syscalls:sys_enter_openat": "",
+		"t:syscalls:sys_enter_none*":  "",
+		"t:sched:*":                   "",
+		"t:*:*s*exit*getpid":          "syscalls:sys_exit_getpid 1 0",
+		"t:*:*exit":                   "raw_syscalls:sys_exit 1 0, *:*exit 0 3",
+		"t:*:sys_exit":                "raw_syscalls:sys_exit 1 0",
+	} {
+		if got := texts(point); got != want {
+			t.Errorf("%s: %s, want %s", point, got, want)
+		}
+	}
+	s.Calls = func(yield func(string) bool) {
+		for i := range mostExpanded {
+			if !yield(fmt.Sprint("call", i)) {
+				return
+			}
+		}
+	}
+	for point, want := range map[string]string{
+		"t:syscalls:*":            "syscalls:* (sys_enter) 0 64, syscalls:* (sys_exit) 1 64",
+		"t:syscalls:sys_e*_call*": "syscalls:sys_e*_call* (sys_enter) 0 64, syscalls:sys_e*_call* (sys_exit) 1 64",
+		"t:*l*:*":                 "*l*:* (sys_enter) 0 65, *l*:* (sys_exit) 1 65, *l*:* 0 2",
+	} {
+		if got := texts(point); got != want {
+			t.Errorf("%s: %s, want %s", point, got, want)
+		}
+	}
+}
+
 // TestSoftware: what happens as often as it is said is a hit, and has no arguments.
 func TestSoftware(t *testing.T) {
 	for point, every := range map[string]uint64{"s:faults:7": 7, "s:cs": 1000, "s:cpu-clock:1000": 1} {
@@ -227,10 +315,14 @@ func TestRaw(t *testing.T) {
 	}
 }
 
-// TestPatternsOfEvents: which one was hit is known by its number, and fields are not.
+// TestPatternsOfEvents: which one was hit is known by the cookie, and fields are not.
 func TestPatternsOfEvents(t *testing.T) {
 	got, err := newSource(t).Target(pointOf(t, "t:go:gc_*"))
-	if err != nil || !got.Record || !got.Pattern || got.Fields != nil || got.Name(100) != "sched:sched_switch" || got.Name(1) != "?" {
+	if err != nil || !got.Record || got.Fields != nil || !slices.Equal(got.Names, []string{"go:gc_start", "go:gc_mark_done", "go:gc_end"}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	got, err = newSource(t).Target(pointOf(t, "t:syscalls:sys_exit_*"))
+	if want := []string{"syscalls:sys_exit_getpid", "syscalls:sys_exit_openat"}; err != nil || !slices.Equal(got.Names, want) || len(got.Fields) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

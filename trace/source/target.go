@@ -1,12 +1,10 @@
 package source
 
 import (
-	"slices"
 	"strings"
 
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
-	"sonde/kernel/tracepoint"
 	"sonde/trace/lang"
 )
 
@@ -62,7 +60,7 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &lang.Target{}
+	t := &lang.Target{Names: placeNames(places)}
 	switch site.Kind {
 	case attach.Kernel, attach.Line, attach.Inline:
 		linux, _ := kallsyms.Linux(p.Options[0])
@@ -80,16 +78,16 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 	case attach.Watch:
 		t.Watch = true
 	case attach.Event:
-		t.Record, t.Pattern = true, len(places) > 1
-		if t.Pattern {
-			t.Name, t.NameAt = eventName, tracepoint.IDWord
-		} else {
+		t.Record = true
+		if t.Names == nil {
 			t.Fields = recordFields(site.Symbol)
 		}
 		return t, nil
 	case attach.Call:
 		t.Args, t.User = callArgs, true
-		t.Fields = s.fields(site)
+		if t.Names == nil || site.Return {
+			t.Fields = s.fields(site)
+		}
 	}
 	s.describe(t, site)
 	s.describeCopies(t, site)
@@ -103,23 +101,19 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 	return t, nil
 }
 
-// mostExpanded is for how many functions of a program a pattern becomes points of their own, which know the
-// function's name.
-const mostExpanded = 64
-
-// Expand is part of lang.Expander.
-func (s *Source) Expand(p *lang.Point) (all []*lang.Point) {
-	if p.Provider != "uprobe" && p.Provider != "uretprobe" || s.Functions == nil || !(attach.Site{Symbol: p.Options[1]}).Pattern() {
-		return nil
+// placeNames are the names of several places, as attach points have them behind the provider.
+func placeNames(places []string) (all []string) {
+	for _, place := range places {
+		switch site, _ := attach.ParseSite(place); site.Kind {
+		case attach.Event:
+			all = append(all, site.Symbol)
+		case attach.Call:
+			all = append(all, callName(site))
+		default:
+			all = append(all, site.File+":"+site.Symbol)
+		}
 	}
-	for _, name := range s.functionsOf(p.Options[0], p.Options[1]) {
-		one := *p
-		one.Loose = true
-		one.Options = []string{p.Options[0], name}
-		one.Text = p.Provider + ":" + strings.Join(one.Options, ":")
-		all = append(all, &one)
-	}
-	if len(all) > mostExpanded {
+	if len(all) < 2 {
 		return nil
 	}
 	return all
@@ -144,16 +138,6 @@ func programPath(name string) string {
 	return "/bin/" + name
 }
 
-// functionsOf returns the functions of a program's file that fit a pattern.
-func (s *Source) functionsOf(path, pattern string) (all []string) {
-	for _, name := range s.Functions(programPath(path)) {
-		if kallsyms.Fits(pattern, name) && !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	return all
-}
-
 // isGo tells whether a function of a program has Go's registers, by its name: C has no dots but before
 // what a compiler appends.
 func isGo(name string) bool {
@@ -164,37 +148,4 @@ func isGo(name string) bool {
 		}
 	}
 	return dot && before != "" && after != ""
-}
-
-// names are those of Linux's tracepoints, where they differ from those in its manual.
-var names = map[string]string{"pathname": "filename", "dirfd": "dfd", "oldpath": "oldname", "newpath": "newname", "olddirfd": "olddfd", "newdirfd": "newdfd"}
-
-// fields are the arguments of a system call, by both names.
-func (s *Source) fields(site attach.Site) (all []lang.ArgField) {
-	if site.Return {
-		return []lang.ArgField{{Name: "ret", Type: number, Offset: ax}}
-	}
-	params, _ := s.Params(site.Symbol)
-	if site.Symbol == "*" {
-		all = append(all, lang.ArgField{Name: "id", Type: number, Offset: ax},
-			lang.ArgField{Name: "name", Type: lang.Type{Kind: lang.Symbol, Bytes: 8, Format: lang.CallName}, Offset: ax}) // ours
-	}
-	for i, name := range params {
-		if i == len(callArgs) {
-			break
-		}
-		f := lang.ArgField{Name: name, Type: number, Offset: callArgs[i]}
-		if strings.HasSuffix(name, "path") || strings.HasSuffix(name, "name") || name == "buf" {
-			f.Type = address
-		}
-		if name == "argv" || name == "envp" {
-			f.Type = lang.Type{Kind: lang.Pointer, Bytes: 8, Elem: &address}
-		}
-		all = append(all, f)
-		if other := names[name]; other != "" {
-			f.Name = other
-			all = append(all, f)
-		}
-	}
-	return all
 }
