@@ -16,5 +16,6 @@ var ours = map[int32]Helper{
 	bpf.HelperHistAdd:  {Name: "hist_add", Args: [5]ArgKind{MapArg, Key, Number}, Result: ErrorCode, Weight: 6500, PerWord: 850, Maps: summed, Words: bpf.HistBuckets},
 	bpf.HelperAggAdd:   {Name: "agg_add", Args: [5]ArgKind{MapArg, Key, Number}, Result: ErrorCode, Weight: 6500, PerWord: 850, Maps: summed, Words: bpf.AggregateSize / 8},
 	bpf.HelperContains: {Name: "contains", Args: [5]ArgKind{Memory, Size, Memory, Size}, Weight: 100, PerWord: 2000},
+	bpf.HelperDepth:    {Name: "depth", Args: [5]ArgKind{MapArg, Number}, Weight: 800, Maps: stacks},
 	bpf.HelperArg:      {Name: "arg", Args: [5]ArgKind{ContextArg, Number}, Weight: 40},
 }

@@ -158,14 +158,22 @@ func TestStacks(t *testing.T) {
 	if m.keepStack(pcs, 0) != id || m.keepStack(pcs, compareFast) != id || m.Lookup(0, key4(uint32(id)), value) != nil || !bytes.Equal(value, append(append(key8(5), key8(6)...), append(key8(7), key8(0)...)...)) {
 		t.Errorf("%d: %x", id, value)
 	}
+	depth := func(m *Map, id uintptr) uintptr {
+		return helpDepth(uintptr(unsafe.Pointer(m)), id, 0, 0, 0, 0, 0, nil)
+	}
+	full := m.keepStack([]uintptr{1, 2, 3, 4}, 0)
+	if d := [...]uintptr{depth(m, id), depth(m, 7<<32|id), depth(m, full), depth(m, 64), depth(m, result(syscall.EEXIST))}; d != [...]uintptr{3, 3, 4, 0, 0} {
+		t.Errorf("the depths are %d", d)
+	}
+	m.Delete(0, key4(uint32(full)))
 	if n := 0; true {
 		m.Range(0, func(_, got []byte) bool { n++; return bytes.Equal(got, value) })
 		if n != 1 {
 			t.Errorf("%d stacks", n)
 		}
 	}
-	if err := m.Delete(0, key4(uint32(id))); err != nil || m.Lookup(0, key4(uint32(id)), value) == nil {
-		t.Errorf("%v: the stack is there", err)
+	if err := m.Delete(0, key4(uint32(id))); err != nil || m.Lookup(0, key4(uint32(id)), value) == nil || depth(m, id) != 0 {
+		t.Errorf("%v: the stack is there, %d deep", err, depth(m, id))
 	}
 	for _, id := range []uint32{uint32(id), 64, 1 << 31} {
 		if err := m.Delete(0, key4(id)); !errors.Is(err, syscall.ENOENT) {

@@ -165,3 +165,16 @@ func helpStack(_, to, n, flags, _, _ uintptr, cpu uint32, hit *attach.Hit) uintp
 	}
 	return uintptr(len(pcs)) * wordSize
 }
+
+// helpDepth is how many calls a stack has that a map keeps; 0: it keeps none under that number.
+func helpDepth(m, id, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) (n uintptr) {
+	of := (*Map)(pointer(m))
+	if int64(id) < 0 || uint32(id) >= of.room || of.stackAt(uint32(id)).Load()&stateMask != isStack {
+		return 0
+	}
+	at := of.stackAt(uint32(id))
+	for n < uintptr(of.size)/wordSize && of.call(at, n).Load() != 0 {
+		n++
+	}
+	return n
+}

@@ -74,6 +74,12 @@ EXPECT ^ {4}syscall\.write\+\d+$
 EXPECT ^ {4}internal/poll\.\(\*FD\)\.Write\+\d+$
 EXPECT ^\]: 1$
 
+NAME a stack has so many calls
+RUN bt -q -e 'kprobe:vfs.Write { @three = max(len(kstack(3))); @all = max(len(kstack)); } uprobe:/bin/cat:syscall.write { $s = ustack(2); @user[len($s), len(ustack(1)), len(kstack)] = count(); }' -c '/bin/cat /proc/uptime'
+EXPECT ^@all: [1-9]\d*$
+EXPECT ^@three: 3$
+EXPECT ^@user\[2, 1, 0\]: 1$
+
 NAME what the collector does
 RUN bt -e 'kprobe:runtime.mallocgc { @[gcphase] = hist(args.size); } interval:ms:300 { exit(); }'
 EXPECT ^@\[0\]:$

@@ -194,9 +194,9 @@ func (c *checker) length(e *Expr) Type {
 		e.Name = "strlen"
 	case ArrayOf:
 		e.Kind, e.Value = Number, uint64(t.Bytes/max(1, t.Elem.Bytes))
-	case SliceOf, Unknown:
+	case SliceOf, StackID, Unknown:
 	default:
-		c.fail(e.Args[0].Span, "len() takes a slice, a string, an array or a map, and this is of type %s", t)
+		c.fail(e.Args[0].Span, "len() takes a slice, a string, an array, a stack or a map, and this is of type %s", t)
 	}
 	return int64Type
 }

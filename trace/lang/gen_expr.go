@@ -3,6 +3,7 @@ package lang
 import (
 	"strings"
 
+	"sonde/bpf"
 	"sonde/kernel/task"
 )
 
@@ -285,4 +286,12 @@ func (g *generator) stackID(e *Expr) {
 		g.emit("r1 = *(u64 *)(%s)", id)
 		g.emit("r0 |= r1") // an error, which is negative, stays what it is but for its lowest bits
 	})
+}
+
+// frames leaves in R0 how many calls a stack has.
+func (g *generator) frames(e *Expr) {
+	g.number(e)
+	g.emit("r2 = r0")
+	g.emit("r1 = map[idx:%d]", g.stackMap(e.Type.Depth))
+	g.emit("call %d", bpf.HelperDepth)
 }

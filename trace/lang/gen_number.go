@@ -10,10 +10,12 @@ func (g *generator) callNumber(e *Expr) {
 	case "strftime":
 		g.number(e.Args[1])
 	case "len":
-		if m := e.Args[0].m; e.Args[0].Kind == MapValue && m != nil {
-			g.countKeys(m)
+		if a := e.Args[0]; a.Type.Kind == StackID {
+			g.frames(a)
+		} else if a.Kind == MapValue && a.m != nil {
+			g.countKeys(a.m)
 		} else {
-			g.wordOf(e.Args[0], 1)
+			g.wordOf(a, 1)
 		}
 	case "nsecs":
 		g.emit("call 5")

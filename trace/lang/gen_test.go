@@ -97,6 +97,7 @@ func TestRun(t *testing.T) {
 		{`BEGIN { @ = strncmp("abc", "abd", 2); @a = strncmp("abc", "abd", 3) == 1; @b = strncmp("abc", "abc", 9) }`, `@[]=0 @a[]=1 @b[]=0`},
 		{`BEGIN { @ = $1 + 1; @b = $2; @c = str($2); @d = $3; @n = $# }`, `@[]=13 @b[]=two @c[]=two @d[]=0 @n[]=2`},
 		{`BEGIN { @ = sizeof(uint32) + sizeof(5); @f = (5, "x").0; $t = (1, "y"); @g = $t.1; @s[kstack] = 1; @u = ustack(2) }`, `@[]=5 @f[]=5 @g[]=y @s[3]=1 @u[]=30064771075`},
+		{`BEGIN { @ = len(kstack); $s = ustack(2); @u = len($s) + len(ustack(raw)); @m[1] = kstack; @l = len(@m[1]) }`, `@[]=30 @l[]=30 @m[1]=3 @u[]=60`},
 		{`BEGIN { @[probe] = 1; @f = func }`, `@[0@0x0]=1 @f[]=4660`},
 		{`BEGIN { @x[1] = (1, "a"); @y = @x[1]; @z = @x[2]; @k[(1, "b")] = 1; @l[@x[1].1] = 2; if (@k[1, "b"]) { @m = 1 } }`, `@k[1,b]=1 @l[a]=2 @m[]=1 @x[1]=(1,a) @y[]=(1,a) @z[]=(0,)`},
 	} {
@@ -270,7 +271,7 @@ func TestCompileRefuses(t *testing.T) {
 		{`line:f.go:1 { @ = args.q }`, "HINT: they are known where the function is entered: kprobe has them"},
 		{`fentry:f { @ = args.q }`, "fentry:f has no argument q\nfentry:f { @ = args.q }\n               ~~~~~~\nHINT: did you mean"},
 		{`fentry:f { @ = args.v.n }`, "args.v is a struct File in registers: only what a pointer leads to can be read"},
-		{`fentry:f { @ = len(args.f) }`, "len() takes a slice, a string, an array or a map, and this is of type struct File *"},
+		{`fentry:f { @ = len(args.f) }`, "len() takes a slice, a string, an array, a stack or a map, and this is of type struct File *"},
 		{`fentry:f { @ = args.p }`, "a value of type []uint8 cannot be used here"},
 		{`t:a:b { @ = args.f }`, "tracepoint:a:b has no argument f\nt:a:b { @ = args.f }\n            ~~~~~~\nHINT: did you mean fd?"},
 		{`t:a:b { @ = args.quite }`, "HINT: there is fd, filename"},

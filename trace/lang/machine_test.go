@@ -183,6 +183,12 @@ func (m *machine) helpers() map[int32]interp.Helper {
 		},
 		27: number(func() uint64 { return 3 }), 173: number(func() uint64 { return m.hit }), 174: number(func() uint64 { return 1 }),
 		112: read(false), 113: read(false), 114: read(true), 115: read(true),
+		bpf.HelperDepth: func(_ *interp.Machine, a [5]uint64) (uint64, error) {
+			if m.unit.Specs[a[0]].Type != bpf.StackTrace || uint32(a[1]) != 3 {
+				return 0, errors.New("no stack is kept there")
+			}
+			return 30, nil
+		},
 		bpf.HelperGoid: number(func() uint64 { return 77 }), bpf.HelperWatchOld: number(func() uint64 { return 7 }), bpf.HelperWatchNew: number(func() uint64 { return 5 }),
 	}
 }

@@ -77,7 +77,7 @@ func (s *session) helpers() map[int32]interp.Helper {
 			return 0, vm.Write(a[0], b)
 		},
 		112: read, 113: read, 114: read, 115: read,
-		bpf.HelperGoid: number(7), bpf.HelperGCPhase: number(0), bpf.HelperGCNum: number(3),
+		bpf.HelperGoid: number(7), bpf.HelperGCPhase: number(0), bpf.HelperGCNum: number(3), bpf.HelperDepth: number(0),
 		bpf.HelperContains: func(vm *interp.Machine, a [5]uint64) (uint64, error) {
 			text, err := vm.Read(a[0], int(a[1]))
 			what, err2 := vm.Read(a[2], int(a[3]))
