@@ -20,6 +20,7 @@ const (
 	HelperArg                       // (ctx, i) the i-th word that the function was called with, from 0
 	HelperContains                  // (text, size, what, size) 1 if a string has another one in it: both end with a zero, or with their size
 	HelperDepth                     // (map, id) how many calls the stack has that the map keeps under a number; 0: it keeps none
+	HelperErrorText                 // (methods, data, to, size) writes the text of an error of Go, whose two words these are
 )
 
 // HistBuckets is how many buckets a histogram has: the values of a map that HelperHistAdd changes have at

@@ -29,7 +29,8 @@ var helpers = map[int32]helper{
 
 	bpf.HelperGoid: helpGoid, bpf.HelperGCPhase: helpGCPhase, bpf.HelperGCNum: helpGCNum,
 	bpf.HelperWatchOld: helpOld, bpf.HelperWatchNew: helpNew, bpf.HelperArg: helpArg, bpf.HelperContains: helpContains,
-	bpf.HelperDepth: helpDepth, bpf.HelperLog2: helpLog2, bpf.HelperHistAdd: helpHistAdd, bpf.HelperAggAdd: helpAggAdd,
+	bpf.HelperDepth: helpDepth, bpf.HelperErrorText: helpErrorText,
+	bpf.HelperLog2: helpLog2, bpf.HelperHistAdd: helpHistAdd, bpf.HelperAggAdd: helpAggAdd,
 }
 
 // pointer makes a pointer of a word. Safe because: the verifier has seen that the program has it from a

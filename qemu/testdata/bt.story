@@ -136,8 +136,11 @@ RUN bt -e 'kretprobe:vfs.OpenAt /ret.1/ { @refused = count(); }' -c '/bin/cat /n
 EXPECT ^@refused: [1-9]\d*$
 RUN bt -e 'kretprobe:vfs.OpenAt { printf("%s\n", ret.1); @[ret.1] = count(); }' -c '/bin/cat /proc/uptime /nothing > /dev/null'
 EXPECT ^nil$
-EXPECT ^fs\.PathError$
+EXPECT ^open /nothing: no such file or directory$
 EXPECT ^@\[nil\]: [1-9]\d*$
+RUN bt -q -e 'kretprobe:vfs.OpenAt /ret.1/ { @type[ret.1] = count(); @text[str(ret.1)] = count(); }' -c '/bin/cat /nothing'
+EXPECT ^@text\[open /nothing: no such file or directory\]: [1-9]\d*$
+EXPECT ^@type\[fs\.PathError\]: [1-9]\d*$
 
 NAME BEGIN and END run beside the probes
 RUN bt -e 'BEGIN { @n = 1; } kprobe:vfs.Read { @n++; } END { printf("end %d\n", @n > 1); clear(@n); }' -c '/bin/cat /proc/uptime'

@@ -104,7 +104,7 @@ func (c *checker) printf(e *Expr) Type {
 	}
 	args := e.Args[1:]
 	for _, a := range args {
-		if t := c.expr(a); t.Kind == Void || t.Aggregates() {
+		if t := c.said(a); t.Kind == Void || t.Aggregates() {
 			c.fail(a.Span, "a value of type %s cannot be printed by %s()", t, e.Name)
 		}
 	}
@@ -144,7 +144,7 @@ func (c *checker) print(e *Expr) Type {
 		}
 		return voidType
 	}
-	if t := c.expr(a); t.Kind == Void || t.Aggregates() {
+	if t := c.said(a); t.Kind == Void || t.Aggregates() {
 		c.fail(a.Span, "a value of type %s cannot be printed", t)
 	}
 	if len(e.Args) > 1 {

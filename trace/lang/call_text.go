@@ -31,6 +31,12 @@ func (c *checker) str(e *Expr) Type {
 		}
 		return t
 	}
+	if t.isError() {
+		if len(e.Args) > 1 || !e.Args[0].inMemory() {
+			c.fail(e.Span, "str() takes an error of Go alone, and where it lies: str(ret.1)")
+		}
+		return stringType(c.settings.MaxString)
+	}
 	c.number(e.Args[0])
 	if len(e.Args) > 1 {
 		c.number(e.Args[1])
@@ -39,6 +45,20 @@ func (c *checker) str(e *Expr) Type {
 		}
 	}
 	return stringType(c.settings.MaxString)
+}
+
+// inMemory tells whether a value of Go is a whole one, and not a copy of its first word.
+func (e *Expr) inMemory() bool { return e.Kind == Field && e.Args[0].Type.Kind != TupleOf }
+
+// said has an error of Go printed as its text; of a copy that a script has, only the type is known.
+func (c *checker) said(e *Expr) Type {
+	t := c.expr(e)
+	if !t.isError() || !e.inMemory() {
+		return t
+	}
+	of := *e
+	*e = Expr{Span: e.Span, Kind: Call, Name: "str", Args: []*Expr{&of}}
+	return c.expr(e)
 }
 
 // buf takes bytes: of an array, a string, or at an address.

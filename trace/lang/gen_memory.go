@@ -269,6 +269,10 @@ func (g *generator) str(e *Expr, to place, room, most int) {
 		}
 		return
 	}
+	if a.Type.isError() {
+		g.errorText(a, to, room)
+		return
+	}
 	user := (g.target.User || a.Type.User || e.Name == "ustr") && e.Name != "kstr"
 	if len(e.Args) == 1 {
 		g.number(a)

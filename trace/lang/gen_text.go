@@ -213,3 +213,17 @@ func (g *generator) inMemory(e *Expr) (place, bool) {
 	}
 	return place{}, false
 }
+
+// errorText stores the text of an error of Go.
+func (g *generator) errorText(e *Expr, to place, room int) {
+	g.scoped(func() {
+		g.wordOf(e, 0)
+		methods := g.spill()
+		g.wordOf(e, 1)
+		g.emit("r2 = r0")
+		g.emit("r1 = *(u64 *)(%s)", methods)
+		g.address("r3", to)
+		g.emit("r4 = %d", room)
+		g.emit("call %d", bpf.HelperErrorText)
+	})
+}

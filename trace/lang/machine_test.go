@@ -3,6 +3,7 @@ package lang
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"testing"
 
 	"sonde/bpf"
@@ -18,6 +19,7 @@ func (anywhere) Target(p *Point) (*Target, error) {
 	switch p.Provider {
 	case "kretprobe", "uretprobe":
 		t.Args, t.Result = nil, &ArgField{Name: "retval", Type: int64Type, Offset: 80}
+		t.Results = []ArgField{{Name: "0", Type: Type{Kind: Pointer, Bytes: 8, Format: "error"}, Offset: 112, More: []int{96}}}
 	case "tracepoint":
 		t.Fields = []ArgField{{Name: "fd", Type: integer(4, true), Offset: 112}, {Name: "filename", Type: Type{Kind: Pointer, Bytes: 8, User: true, Elem: &Type{Kind: Int, Bytes: 1}}, Offset: 104}}
 	case "watchpoint":
@@ -188,6 +190,11 @@ func (m *machine) helpers() map[int32]interp.Helper {
 				return 0, errors.New("no stack is kept there")
 			}
 			return 30, nil
+		},
+		bpf.HelperErrorText: func(vm *interp.Machine, a [5]uint64) (uint64, error) {
+			b := make([]byte, a[3])
+			copy(b, fmt.Sprintf("error %d of %d", a[1], a[0]))
+			return 0, vm.Write(a[2], b)
 		},
 		bpf.HelperGoid: number(func() uint64 { return 77 }), bpf.HelperWatchOld: number(func() uint64 { return 7 }), bpf.HelperWatchNew: number(func() uint64 { return 5 }),
 	}

@@ -183,6 +183,9 @@ func (t Type) isNumber() bool {
 // isInt tells whether one can calculate with a value.
 func (t Type) isInt() bool { return t.Kind == Int || t.Kind == Bool || t.Kind == Pointer }
 
+// isError tells whether a value is an error of Go.
+func (t Type) isError() bool { return t.Kind == Pointer && t.Format == "error" }
+
 // Aggregates tells whether a map with such values is one table for each CPU.
 func (t Type) Aggregates() bool { return t.Kind >= Count }
 
