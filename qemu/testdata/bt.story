@@ -180,8 +180,11 @@ RUN bt -q --unsafe -e 'BEGIN { system("echo %d", 7); cat("/proc/version"); exit(
 EXPECT ^7$
 EXPECT sonde
 EXPECT ^status 3$
-RUN bt -e 'BEGIN { system("x") }'
+RUN bt -e 'BEGIN { system("x") }'; bt -q -e 't:syscalls:sys_enter_nanosleep { signal("TERM") }'
 EXPECT ^HINT: start bt with --unsafe$
+EXPECT ^HINT: start bt with --unsafe$
+RUN bt -q --unsafe -e 't:syscalls:sys_enter_nanosleep /comm == "sleep"/ { signal("TERM"); }' -c '/bin/sleep 5; echo "sleep got $?"'
+EXPECT ^sleep got 143$
 RUN bt --dry-run -e 'kprobe:vfs.Read { printf("hit\n") }'; bt --usage; bt -q -k -e 'BEGIN { print(@a[1]); @a[2] = 1; assert(0, "never"); }'; echo "status $?"
 EXPECT ^USAGE:$
 EXPECT ^stdin:1:15-20: WARNING: Can't lookup map element

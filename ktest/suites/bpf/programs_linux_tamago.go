@@ -33,7 +33,7 @@ func signals(t *suites.T) {
 	t.Must(kbpf.Unsafe.Set("1"))
 	defer kbpf.Unsafe.Set("0")
 	for place, command := range map[string]string{
-		"/bin/sh:syscall.write": "echo x", "ret:/bin/sh:syscall.write": "echo x", "sys:write": "echo x", "sonde/linux/syscall.write": "echo x", "sys:nanosleep": "sleep 1000",
+		"/bin/sh:syscall.write": "echo x", "ret:/bin/sh:syscall.write": "echo x", "sys:write": "echo x", "sonde/linux/syscall.write": "echo x", "sys:nanosleep": "sleep 5",
 	} {
 		p := load(t, text)
 		l := p.attach(t, place)
