@@ -60,6 +60,9 @@ func runBt(c *Context, args []string) error {
 	if f.List {
 		return btList(c, from, f)
 	}
+	if f.PID != 0 && !isProcess(f.PID) {
+		return refusal.New(syscall.ESRCH, "there is no process %d", f.PID)
+	}
 	o, err := btOptions(c, f, from)
 	if err != nil {
 		return err
@@ -67,10 +70,13 @@ func runBt(c *Context, args []string) error {
 	if f.Show {
 		return btShow(c.Out, o.Unit)
 	}
-	if f.WithCommand {
-		over := make(chan struct{})
-		defer close(over)
+	over := make(chan struct{})
+	defer close(over)
+	switch {
+	case f.WithCommand:
 		o.Command = c.btCommand(f.Command, over)
+	case f.PID != 0:
+		o.Command = btProcess(f.PID, over)
 	}
 	if namesUsers(o.Unit) {
 		users, stop := userNames(c.Machine)
@@ -198,6 +204,30 @@ func (c *Context) btCommand(line string, over <-chan struct{}) func() (<-chan in
 				status = statusOK
 			}
 			done <- status
+		}()
+		return done, nil
+	}
+}
+
+// isProcess tells whether a process has not ended.
+func isProcess(pid int) bool {
+	_, err := vfs.Stat(fmt.Sprintf("/proc/%d", pid))
+	return err == nil
+}
+
+// btProcess passes on when a process has ended: its script ends with it.
+func btProcess(pid int, over <-chan struct{}) func() (<-chan int, error) {
+	return func() (<-chan int, error) {
+		done := make(chan int, 1)
+		go func() {
+			for isProcess(pid) {
+				select {
+				case <-over:
+					return
+				case <-time.After(50 * time.Millisecond):
+				}
+			}
+			done <- statusOK
 		}()
 		return done, nil
 	}

@@ -229,6 +229,12 @@ EXPECT nothing fits kprobe:none\.\*
 EXPECT give a script
 STATUS 2
 
+NAME a script for one process ends with it, and is refused if there is none
+RUN /bin/sleep 2 & bt -q -p $! -e 't:syscalls:sys_exit_nanosleep { @[comm] = count(); } END { printf("over\n"); }'; bt -p 99999 -e 'BEGIN { exit(); }'
+EXPECT ^over$
+EXPECT there is no process 99999$
+STATUS 1
+
 NAME a script has a budget
 RUN bt -B 1 -v -e 'kprobe:runtime.mallocgc { @ = count(); } i:s:3 { exit(); }' & repeat 300 cat /proc/uptime > /dev/null; wait
 RUN echo the machine answers

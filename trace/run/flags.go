@@ -30,7 +30,7 @@ const Usage = `USAGE:
 OPTIONS:
     -e SCRIPT        run this script
     -c COMMAND       run along with a command, and end with it
-    -p PID           only this process, of probes in programs
+    -p PID           only this process, of probes in programs, until it ends
     -l, -lv          list what can be probed, with -v with the arguments
     -f text|json     how what the script says is printed
     -o FILE          where to, instead of here
