@@ -111,6 +111,37 @@ RUN bpf prog; bpf map; bpf link; cat /sys/kernel/debug/kprobes/list; echo end
 EXPECT ^end$
 EXPECT_NOT bt1|@|vfs\.Read
 
+NAME nothing is left if the reader, the command or the shell is not there
+RUN left() { bpf prog; bpf map; bpf link; cat /sys/kernel/debug/kprobes/list; echo "nothing left by $1"; }
+RUN bt -q -e 'kprobe:runtime.mallocgc { printf("line\n"); }' | head -n 2; left head
+RUN bt -q -e 'kprobe:runtime.mallocgc { printf("line\n"); }' | sleep 2; left sleep
+RUN bt -q -e 'kprobe:vfs.Read { @ = count(); }' -c /bin/nothere; echo "status $?"; left command
+RUN /bin/sh -c 'bt -q -e "kprobe:vfs.Read { @ = count(); }"; echo on' & until grep vfs.Read /sys/kernel/debug/kprobes/list; do sleep 0.1; done; kill -9 -$!; for i in $(seq 50); do bpf prog | grep -q bt || break; sleep 0.1; done; left shell
+EXPECT ^line$
+EXPECT ^nothing left by head$
+EXPECT ^nothing left by sleep$
+EXPECT /bin/nothere: no such file or directory$
+EXPECT ^status 127$
+EXPECT ^nothing left by command$
+EXPECT  k  sonde/kernel/vfs\.Read\+0x0
+EXPECT ^nothing left by shell$
+EXPECT_NOT bt\d|mallocgc
+
+NAME ^C ends a script at every moment
+RUN for d in 0 0.01 0.02 0.05 0.1 0.2 0.3 0.5 0.8; do bt -q -e 'kprobe:vfs.* { @[func] = count(); } i:ms:5 { printf("t\n"); } END { printf("end\n"); }' > /dev/null & sleep $d; kill -INT $!; wait; echo ended; done
+RUN bpf prog; bpf map; bpf link; cat /sys/kernel/debug/kprobes/list; echo over
+EXPECT ^ended$
+EXPECT ^ended$
+EXPECT ^ended$
+EXPECT ^ended$
+EXPECT ^ended$
+EXPECT ^ended$
+EXPECT ^ended$
+EXPECT ^ended$
+EXPECT ^ended$
+EXPECT ^over$
+EXPECT_NOT bt\d|vfs
+
 NAME a variable of the kernel
 RUN bt -e 'watchpoint:printk.consoleLevel:4:w { printf("%d -> %d %s\n", watch.old, watch.new, func); }' -c 'dmesg -n 5'
 EXPECT ^\d+ -> 5 printk\.SetConsoleLevel$
