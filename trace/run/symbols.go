@@ -24,10 +24,31 @@ func (s *session) Name(addr uint64, user bool) (name string, offset uint64) {
 		}
 	}
 	if name, offset, _, ok := kallsyms.Lookup(addr); ok && !user {
-		path, _, _ := strings.Cut(name, "[")
-		return name[strings.LastIndexByte(path, '/')+1:], offset
+		return shown(name), offset
 	}
 	return fmt.Sprintf("%#x", addr), 0
+}
+
+// shown is a function's name without the path, and without the types that it was made for, which may take
+// hundreds of columns: as traces of Go show it.
+func shown(name string) string {
+	path, _, _ := strings.Cut(name, "[")
+	var b strings.Builder
+	depth := 0
+	for _, c := range name[strings.LastIndexByte(path, '/')+1:] {
+		if c == ']' {
+			depth--
+		}
+		if depth == 0 {
+			b.WriteRune(c)
+		}
+		if c == '[' {
+			if depth++; depth == 1 {
+				b.WriteString("...")
+			}
+		}
+	}
+	return b.String()
 }
 
 // Stack is part of out.Symbols. The high half of a program's is the process's number.
