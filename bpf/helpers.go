@@ -9,18 +9,18 @@ const (
 
 // Helpers that Linux does not have, by their numbers.
 const (
-	HelperGoid     = 0x10000 + iota // the number of the goroutine; 0: none
-	HelperGCPhase                   // what the collector does: 0 nothing, 1 it marks, 2 it ends marking
-	HelperGCNum                     // how many collections have ended
-	HelperWatchOld                  // (ctx) what a watched word was before; 0 at other probes
-	HelperWatchNew                  // (ctx) what it is now
-	HelperLog2                      // (n) the number of n's bucket in a histogram: see Bucket
-	HelperHistAdd                   // (map, key, n) counts n in a histogram, which is added if it is not there
-	HelperAggAdd                    // (map, key, n) adds n to an Aggregate
-	HelperArg                       // (ctx, i) the i-th word that the function was called with, from 0
-	HelperContains                  // (text, size, what, size) 1 if a string has another one in it: both end with a zero, or with their size
-	HelperDepth                     // (map, id) how many calls the stack has that the map keeps under a number; 0: it keeps none
-	HelperErrorText                 // (methods, data, to, size) writes the text of an error of Go, whose two words these are
+	HelperGoid      = 0x10000 + iota // the number of the goroutine; 0: none
+	HelperGCPhase                    // what the collector does: 0 nothing, 1 it marks, 2 it ends marking
+	HelperGCNum                      // how many collections have ended
+	HelperWatchOld                   // (ctx) what a watched word was before; 0 at other probes
+	HelperWatchNew                   // (ctx) what it is now
+	HelperLog2                       // (n) the number of n's bucket in a histogram: see Bucket
+	HelperHistAdd                    // (map, key, n) counts n in a histogram, which is added if it is not there
+	HelperAggAdd                     // (map, key, n) adds n to an Aggregate
+	HelperArg                        // (ctx, i) the i-th word that the function was called with, from 0
+	HelperContains                   // (text, size, what, size) 1 if a string has another one in it: both end with a zero, or with their size
+	HelperDepth                      // (map, id) how many calls the stack has that the map keeps under a number; 0: it keeps none
+	HelperErrorText                  // (methods, data, to, size) writes the text of an error of Go, whose two words these are
 )
 
 // HistBuckets is how many buckets a histogram has: the values of a map that HelperHistAdd changes have at

@@ -18,11 +18,11 @@ const (
 // whatever the record needs.
 const RecordSize = 1024
 
-var typeNames = map[Type]string{SocketFilter: "socket_filter", Kprobe: "kprobe", Tracepoint: "tracepoint",
+var typeNames = [...]string{SocketFilter: "socket_filter", Kprobe: "kprobe", Tracepoint: "tracepoint",
 	PerfEvent: "perf_event", RawTracepoint: "raw_tracepoint", Tracing: "tracing"}
 
 // String is Linux's name of the type, or "".
-func (t Type) String() string { return typeNames[t] }
+func (t Type) String() string { return nameOf(t, typeNames[:]) }
 
 // MapType is the kind of a map, by Linux's number.
 type MapType uint32
@@ -45,12 +45,20 @@ const (
 	RingBuf        MapType = 27
 )
 
-var mapNames = map[MapType]string{Hash: "hash", Array: "array", ProgArray: "prog_array", PerfEventArray: "perf_event_array", PerCPUHash: "percpu_hash",
+var mapNames = [...]string{Hash: "hash", Array: "array", ProgArray: "prog_array", PerfEventArray: "perf_event_array", PerCPUHash: "percpu_hash",
 	PerCPUArray: "percpu_array", StackTrace: "stack_trace", LRUHash: "lru_hash", LRUPerCPUHash: "lru_percpu_hash",
 	ArrayOfMaps: "array_of_maps", HashOfMaps: "hash_of_maps", Queue: "queue", Stack: "stack", RingBuf: "ringbuf"}
 
 // String is Linux's name of the kind, or "".
-func (t MapType) String() string { return mapNames[t] }
+func (t MapType) String() string { return nameOf(t, mapNames[:]) }
+
+// nameOf is the name of a number, or "".
+func nameOf[T Type | MapType](n T, names []string) string {
+	if int(n) < len(names) {
+		return names[n]
+	}
+	return ""
+}
 
 // Flags of maps that restrict what programs do with values.
 const (

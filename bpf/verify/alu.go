@@ -10,9 +10,10 @@ import (
 // maxOffset bounds how far pointers are moved, in bytes, so that sums of offsets never wrap.
 const maxOffset = 1 << 29
 
-var aluOps = map[uint8]scalar.Op{bpf.Add: scalar.Add, bpf.Sub: scalar.Sub, bpf.Mul: scalar.Mul, bpf.Div: scalar.Div,
-	bpf.Or: scalar.Or, bpf.And: scalar.And, bpf.Lsh: scalar.Lsh, bpf.Rsh: scalar.Rsh, bpf.Mod: scalar.Mod,
-	bpf.Xor: scalar.Xor, bpf.Arsh: scalar.Arsh}
+// aluOps are by the upper half of the code.
+var aluOps = [16]scalar.Op{bpf.Add >> 4: scalar.Add, bpf.Sub >> 4: scalar.Sub, bpf.Mul >> 4: scalar.Mul, bpf.Div >> 4: scalar.Div,
+	bpf.Or >> 4: scalar.Or, bpf.And >> 4: scalar.And, bpf.Lsh >> 4: scalar.Lsh, bpf.Rsh >> 4: scalar.Rsh, bpf.Mod >> 4: scalar.Mod,
+	bpf.Xor >> 4: scalar.Xor, bpf.Arsh >> 4: scalar.Arsh}
 
 // arithmetic walks an instruction of the classes ALU and ALU64.
 func (w *walk) arithmetic(s *state, in bpf.Insn) {
@@ -125,7 +126,7 @@ func signedOp(op uint8, signed bool) scalar.Op {
 	case signed && op == bpf.Mod:
 		return scalar.SMod
 	}
-	return aluOps[op]
+	return aluOps[op>>4]
 }
 
 // movePointer adds a number to a pointer, or takes it away.
@@ -151,7 +152,7 @@ func (w *walk) movePointer(s *state, in bpf.Insn, a, b *reg) {
 	n.from.mark(decided)
 	p.from.mark(read)
 	v := *p
-	v.n = scalar.Do(aluOps[op], p.n, n.n)
+	v.n = scalar.Do(aluOps[op>>4], p.n, n.n)
 	v.from = derived(p.from, nil)
 	if v.n.Smin < -maxOffset || v.n.Smax > maxOffset {
 		w.refuse("%s and is moved too far, by %s in all: expected at most %d bytes", w.holds(s, p), v.n, maxOffset)

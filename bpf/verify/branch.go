@@ -5,8 +5,9 @@ import (
 	"sonde/bpf/verify/scalar"
 )
 
-var rels = map[uint8]scalar.Rel{bpf.Jeq: scalar.Eq, bpf.Jne: scalar.Ne, bpf.Jgt: scalar.Gt, bpf.Jge: scalar.Ge, bpf.Jlt: scalar.Lt,
-	bpf.Jle: scalar.Le, bpf.Jsgt: scalar.SGt, bpf.Jsge: scalar.SGe, bpf.Jslt: scalar.SLt, bpf.Jsle: scalar.SLe, bpf.Jset: scalar.Set}
+// rels are by the upper half of the code.
+var rels = [16]scalar.Rel{bpf.Jeq >> 4: scalar.Eq, bpf.Jne >> 4: scalar.Ne, bpf.Jgt >> 4: scalar.Gt, bpf.Jge >> 4: scalar.Ge, bpf.Jlt >> 4: scalar.Lt,
+	bpf.Jle >> 4: scalar.Le, bpf.Jsgt >> 4: scalar.SGt, bpf.Jsge >> 4: scalar.SGe, bpf.Jslt >> 4: scalar.SLt, bpf.Jsle >> 4: scalar.SLe, bpf.Jset >> 4: scalar.Set}
 
 // branch walks a conditional jump: it returns the states of the sides that can be taken. A side
 // that cannot is nil.
@@ -37,7 +38,7 @@ func (w *walk) branch(s *state, in bpf.Insn) (taken, not *state) {
 }
 
 func (w *walk) compareNumbers(s *state, in bpf.Insn) (taken, not *state) {
-	rel := rels[in.Operation()]
+	rel := rels[in.Operation()>>4]
 	taken, not = s.clone(), s
 	if !w.narrow(taken, in, rel) {
 		taken = nil

@@ -8,10 +8,11 @@ func NewEnv() *Env {
 	for t, fields := range contexts {
 		env.Contexts[t] = &Context{Name: t.String(), Fields: fields}
 	}
-	for _, table := range []map[int32]Helper{helpers, ours} {
-		for n, h := range table {
-			env.Helpers[n] = &h
-		}
+	for n, h := range helpers {
+		env.Helpers[n] = &h
+	}
+	for i, h := range ours {
+		env.Helpers[bpf.HelperGoid+int32(i)] = &h
 	}
 	return env
 }
@@ -33,8 +34,8 @@ var contexts = map[bpf.Type][]Field{
 
 var (
 	keyed   = []bpf.MapType{bpf.Hash, bpf.Array, bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUHash, bpf.LRUPerCPUHash}
-	found   = append([]bpf.MapType{bpf.ArrayOfMaps, bpf.HashOfMaps}, keyed...)
-	deleted = append([]bpf.MapType{bpf.StackTrace}, keyed...)
+	found   = []bpf.MapType{bpf.ArrayOfMaps, bpf.HashOfMaps, bpf.Hash, bpf.Array, bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUHash, bpf.LRUPerCPUHash}
+	deleted = []bpf.MapType{bpf.StackTrace, bpf.Hash, bpf.Array, bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUHash, bpf.LRUPerCPUHash}
 	perCPU  = []bpf.MapType{bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUPerCPUHash}
 	queues  = []bpf.MapType{bpf.Queue, bpf.Stack}
 	rings   = []bpf.MapType{bpf.RingBuf}

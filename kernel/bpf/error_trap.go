@@ -30,10 +30,9 @@ func (o *output) failure(methods, data uintptr) {
 			return
 		}
 		o.goString(data + unsafe.Offsetof(fs.PathError{}.Op))
-		o.put(' ')
+		o.text(" ")
 		o.goString(data + unsafe.Offsetof(fs.PathError{}.Path))
-		o.put(':')
-		o.put(' ')
+		o.text(": ")
 		inner := data + unsafe.Offsetof(fs.PathError{}.Err)
 		methods, data = wordAt(inner), wordAt(inner+wordSize)
 	}
@@ -45,12 +44,13 @@ func (o *output) failure(methods, data uintptr) {
 	case methods == textMethods[0], methods == textMethods[1], methods == textMethods[2]:
 		o.goString(data)
 	default:
-		o.put('?')
+		o.text("?")
 	}
 }
 
 func wordAt(at uintptr) uintptr { return *(*uintptr)(pointer(at)) }
 
+//go:noinline
 func (o *output) text(s string) {
 	for i := range len(s) {
 		o.put(s[i])

@@ -22,9 +22,10 @@ var (
 func methodsOf(err error) uintptr { return *(*uintptr)(unsafe.Pointer(&err)) }
 
 // errnoTexts are by number.
-var errnoTexts = func() (all [134]string) {
-	for i := range all {
-		all[i] = syscall.Errno(i).Error()
+var errnoTexts = make([]string, 134)
+
+func init() {
+	for i := range errnoTexts {
+		errnoTexts[i] = syscall.Errno(i).Error()
 	}
-	return all
-}()
+}
