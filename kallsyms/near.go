@@ -13,15 +13,22 @@ const (
 	maxEditLen  = 64 // longer names are compared by substring only
 )
 
-// unknown builds the error for a name that nothing fits, with similar names.
-func (t *Table) unknown(name string) error {
-	near := t.near(name)
-	if len(near) == 0 {
-		return fmt.Errorf("kallsyms: %q: %w", name, ErrUnknown)
-	}
-	return fmt.Errorf("kallsyms: %q: %w (did you mean %s?)",
-		name, ErrUnknown, strings.Join(near, ", "))
+// unknown says that nothing fits a name. Similar names are looked for when its words are asked for: a program gets
+// the errno alone.
+type unknown struct {
+	table *Table
+	name  string
 }
+
+func (u *unknown) Error() string {
+	text := fmt.Sprintf("kallsyms: %q: %v", u.name, ErrUnknown)
+	if near := u.table.near(u.name); len(near) > 0 {
+		text += fmt.Sprintf(" (did you mean %s?)", strings.Join(near, ", "))
+	}
+	return text
+}
+
+func (u *unknown) Unwrap() error { return ErrUnknown }
 
 // nearest collects the names with the lowest score.
 type nearest struct {

@@ -1,6 +1,7 @@
 package kallsyms
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -65,6 +66,19 @@ func TestNearNames(t *testing.T) {
 		if got := table.near(c.typed); !slices.Equal(got, c.want) {
 			t.Errorf("near(%q) = %q, want %q", c.typed, got, c.want)
 		}
+	}
+}
+
+// TestUnknownIsCheap: similar names of one that is unknown are looked for when somebody reads of them.
+func TestUnknownIsCheap(t *testing.T) {
+	table := mustLoad(t, []Symbol{{Name: "sonde/kernel/vfs.Read", Addr: 0x1000, Size: 16, Type: 'T'}})
+	var err error
+	resolve := func() { _, err = table.Resolve("vfs.Raed") }
+	if n := testing.AllocsPerRun(10, resolve); n > 2 {
+		t.Errorf("an unknown name takes %v allocations: the error and the name of an assembly function take 2", n)
+	}
+	if want := `kallsyms: "vfs.Raed": no such symbol (did you mean sonde/kernel/vfs.Read?)`; !errors.Is(err, ErrUnknown) || err.Error() != want {
+		t.Error(err)
 	}
 }
 

@@ -71,7 +71,7 @@ func (t *Table) Resolve(name string) (Symbol, error) {
 	if s, ok := t.alias(name); ok {
 		return s, nil
 	}
-	return Symbol{}, t.unknown(name)
+	return Symbol{}, &unknown{t, name}
 }
 
 // abi0 is what the linker appends to the names of assembly functions.
@@ -107,8 +107,8 @@ func (t *Table) searchName(name string) int {
 // hasPathSuffix reports whether suffix is what follows one of the slashes in
 // name.
 func hasPathSuffix(name, suffix string) bool {
-	return len(name) > len(suffix) && strings.HasSuffix(name, suffix) &&
-		name[len(name)-len(suffix)-1] == '/'
+	slash := len(name) - len(suffix) - 1
+	return slash >= 0 && name[slash] == '/' && name[slash+1:] == suffix
 }
 
 // suffixWithPrefix returns the longest part of name that follows a slash and

@@ -26,7 +26,7 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, 
 	for i := range sites {
 		p, err := linked(&attach.Place{Link: l, Site: &sites[i]})
 		if err != nil {
-			return nil, fmt.Errorf("place %q: %w", sites[i], err)
+			return nil, attach.Misplaced(sites[i], err)
 		}
 		p.disabled.Store(l.Options.Disabled)
 		a[i] = p

@@ -190,3 +190,20 @@ func TestModuleForgetsALink(t *testing.T) {
 		t.Error(kernel.open, left)
 	}
 }
+
+// spoken is an error that counts how often its words are asked for.
+type spoken int
+
+func (n *spoken) Error() string { *n++; return "nothing is there" }
+
+// TestMisplacedIsCheap: the words of an error about a place are made when somebody asks for them.
+func TestMisplacedIsCheap(t *testing.T) {
+	cause := new(spoken)
+	err := Misplaced(Site{Symbol: "vfs.Raed"}, cause)
+	if !errors.Is(err, cause) || *cause > 0 {
+		t.Errorf("the words were made %d times before they were asked for", *cause)
+	}
+	if got := err.Error(); got != `place "vfs.Raed": nothing is there` {
+		t.Error(got)
+	}
+}

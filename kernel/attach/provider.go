@@ -2,6 +2,7 @@ package attach
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"syscall"
@@ -161,6 +162,18 @@ func (l *Link) Fits(n int, what string) error {
 	}
 	return nil
 }
+
+// Misplaced returns an error that says of which place err is, when its words are asked for: those of a name that is
+// unknown take a search.
+func Misplaced(s Site, err error) error { return &misplaced{s, err} }
+
+type misplaced struct {
+	site Site
+	err  error
+}
+
+func (m *misplaced) Error() string { return fmt.Sprintf("place %q: %v", m.site, m.err) }
+func (m *misplaced) Unwrap() error { return m.err }
 
 // fits returns why a site cannot be attached with these options.
 func (s Site) fits(o *Options) error {

@@ -3,7 +3,6 @@ package link
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 	"syscall"
 
@@ -39,7 +38,7 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, 
 	for i := range sites {
 		found, err := a.find(l, &sites[i])
 		if err != nil {
-			return nil, fmt.Errorf("place %q: %w", sites[i], err)
+			return nil, attach.Misplaced(sites[i], err)
 		}
 		all = append(all, found...)
 	}

@@ -5,7 +5,6 @@
 package calls
 
 import (
-	"fmt"
 	"sync"
 	"syscall"
 
@@ -41,7 +40,7 @@ func (p Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment
 	a.idle.L, a.running = &a.mu, map[*proc.Thread]*call{}
 	for i := range sites {
 		if err := a.add(&sites[i]); err != nil {
-			return nil, fmt.Errorf("place %q: %w", sites[i], err)
+			return nil, attach.Misplaced(sites[i], err)
 		}
 	}
 	a.disabled.Store(l.Options.Disabled)

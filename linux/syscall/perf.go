@@ -58,13 +58,13 @@ func perfEventOpen(t *proc.Thread, a *Args) (uint64, error) {
 // unserved logs what is not there of what programs ask for, once for each of them. A place that a name does not
 // lead to is none of that.
 func unserved(t *proc.Thread, r *perf.Request, err error) {
+	if errno := errnoOf(err); errno != sys.EOPNOTSUPP && (errno != sys.ENOENT || r.Name != "") {
+		return
+	}
 	p := t.Process()
 	path, _ := p.Program()
-	w := who{program: path, call: nPerfEventOpen, what: err.Error()}
-	if errno := errnoOf(err); errno == sys.EOPNOTSUPP || errno == sys.ENOENT && r.Name == "" {
-		if firstOf(w) {
-			p.Table().Log(fmt.Sprintf("%s[%d]: perf_event_open: %s", p.Name(), p.PID, err))
-		}
+	if firstOf(who{program: path, call: nPerfEventOpen, what: err.Error()}) {
+		p.Table().Log(fmt.Sprintf("%s[%d]: perf_event_open: %s", p.Name(), p.PID, err))
 	}
 }
 

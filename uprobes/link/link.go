@@ -2,7 +2,6 @@
 package link
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -28,7 +27,7 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, 
 	for i := range sites {
 		if err := a.add(l, &sites[i]); err != nil {
 			a.Close()
-			return nil, fmt.Errorf("place %q: %w", sites[i], err)
+			return nil, attach.Misplaced(sites[i], err)
 		}
 	}
 	if l.Options.Disabled {
