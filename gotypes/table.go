@@ -127,13 +127,19 @@ func (t *Table) call(f *Func) Call {
 		hidden := args[at]
 		c.Hidden, args = &hidden, slices.Delete(args, at, at+1)
 	}
-	for i, p := range f.Params {
-		c.Args = append(c.Args, Arg{p, args[i]})
-	}
-	for i, p := range f.Results {
-		c.Results = append(c.Results, Arg{p, res[i]})
-	}
+	c.Args, c.Results = placed(f.Params, args), placed(f.Results, res)
 	return c
+}
+
+func placed(params []Param, at []Place) []Arg {
+	if len(params) == 0 {
+		return nil
+	}
+	list := make([]Arg, len(params))
+	for i, p := range params {
+		list[i] = Arg{p, at[i]}
+	}
+	return list
 }
 
 // Var returns the type of the package variable at an address.
@@ -172,6 +178,7 @@ func (t *Table) Field(id ID, name string) (Field, error) {
 func (t *Table) callTypes(params []Param) (list []*Type) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	list = make([]*Type, 0, len(params)+1) // and a dictionary
 	for _, p := range params {
 		list = append(list, t.callType(p.Type))
 	}

@@ -18,40 +18,45 @@ import (
 func CNames(names []string) []string {
 	parts := make([]int, len(names))
 	short := make([]string, len(names))
+	count := make(map[string]int, len(names)) // how many have a short name
 	for i, name := range names {
 		short[i] = cName(name, 0)
+		count[short[i]]++
 	}
-	for lengthen(names, short, parts) {
+	for lengthen(names, short, parts, count) {
 	}
-	number(names, short)
+	number(names, short, count)
 	return short
 }
 
+// CName returns what CNames returns for a name alone.
+func CName(name string) string { return cName(name, 0) }
+
 // lengthen gives the functions that share a name the next part of their path,
 // and reports whether any had one.
-func lengthen(names, short []string, parts []int) bool {
-	count := make(map[string]int, len(short))
-	for _, s := range short {
-		count[s]++
-	}
-	longer := false
+func lengthen(names, short []string, parts []int, count map[string]int) bool {
+	var longer []int
 	for i, name := range names {
 		if count[short[i]] > 1 && parts[i] < slashes(name) {
-			parts[i]++
-			short[i] = cName(name, parts[i])
-			longer = true
+			longer = append(longer, i)
 		}
 	}
-	return longer
+	for _, i := range longer {
+		count[short[i]]--
+		parts[i]++
+		short[i] = cName(names[i], parts[i])
+		count[short[i]]++
+	}
+	return longer != nil
 }
 
 // number makes the names differ that the path could not tell apart.
-func number(names, short []string) {
-	order := make([]int, len(names))
-	taken := make(map[string]bool, len(names))
+func number(names, short []string, count map[string]int) {
+	var order []int // of those that share a name
 	for i := range names {
-		order[i] = i
-		taken[short[i]] = true
+		if count[short[i]] > 1 {
+			order = append(order, i)
+		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(names[a], names[b]) })
 
@@ -62,11 +67,11 @@ func number(names, short []string) {
 			next[base] = 2
 			continue
 		}
-		for taken[short[i]] {
+		for count[short[i]] > 0 {
 			short[i] = base + "_" + strconv.Itoa(next[base])
 			next[base]++
 		}
-		taken[short[i]] = true
+		count[short[i]] = 1
 	}
 }
 
@@ -81,6 +86,9 @@ func cName(name string, parts int) string {
 			break
 		}
 		parts--
+	}
+	if isC(name[begin:]) && !strings.Contains(name[begin:], "__") {
+		return name[begin:]
 	}
 	b := make([]byte, 0, len(name)-begin+1)
 	if c := name[begin:]; c != "" && '0' <= c[0] && c[0] <= '9' {

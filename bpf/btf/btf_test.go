@@ -42,7 +42,7 @@ var zoo = []Type{
 	{Kind: Enum, Size: 1, Values: []Value{{"A", 200}}},
 }
 
-// build returns the section with these types, in this order.
+// build returns the section with these types, in this order, if they fit together.
 func build(types []Type) ([]byte, error) {
 	b := NewBuilder()
 	for range types {
@@ -51,7 +51,11 @@ func build(types []Type) ([]byte, error) {
 	for i, x := range types {
 		b.Define(ID(i+1), x)
 	}
-	return b.Bytes()
+	data, err := b.Bytes()
+	if err == nil {
+		_, err = Read(data)
+	}
+	return data, err
 }
 
 func mustRead(t *testing.T, types []Type) (*Table, []byte) {

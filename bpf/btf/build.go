@@ -13,8 +13,9 @@ import (
 //
 // Its methods must not be called at the same time.
 type Builder struct {
-	types   [][]byte // by id - 1; nil: declared, but not defined
+	types   []string // by id - 1, as they are written; "": declared, but not defined
 	ids     map[string]ID
+	form    []byte // the one that is being written
 	strings []byte
 	offsets map[string]uint32
 	err     error // the first one; Bytes returns it
@@ -27,57 +28,58 @@ func NewBuilder() *Builder {
 
 // Add returns the id of a type, which is a new one unless an equal type has been added.
 func (b *Builder) Add(x Type) ID {
-	form := b.encode(&x)
-	if id, ok := b.ids[string(form)]; ok {
+	b.encode(&x)
+	if id, ok := b.ids[string(b.form)]; ok {
 		return id
 	}
-	id := b.Declare()
-	b.types[id-1], b.ids[string(form)] = form, id
-	return id
+	form := string(b.form)
+	b.types = append(b.types, form)
+	b.ids[form] = ID(len(b.types))
+	return ID(len(b.types))
 }
 
 // Declare returns an id for a type that is defined later, so that others can refer to it before.
 func (b *Builder) Declare() ID {
-	b.types = append(b.types, nil)
+	b.types = append(b.types, "")
 	return ID(len(b.types))
 }
 
 // Define says what a type is that has been declared.
 func (b *Builder) Define(id ID, x Type) {
-	if id == 0 || int64(id) > int64(len(b.types)) || b.types[id-1] != nil {
+	if id == 0 || int64(id) > int64(len(b.types)) || b.types[id-1] != "" {
 		b.refuse("BTF: type %d (%s %s) cannot be defined: expected an id that is declared and not defined", id, x.Kind, x.Name)
 		return
 	}
-	form := b.encode(&x)
+	b.encode(&x)
+	form := string(b.form)
 	b.types[id-1] = form
-	if _, ok := b.ids[string(form)]; !ok {
-		b.ids[string(form)] = id
+	if _, ok := b.ids[form]; !ok {
+		b.ids[form] = id
 	}
 }
 
 // Bytes returns the section.
 //
-// Errors: those of Read, which is asked; EINVAL for a type that is declared but not defined, for
-// what has no place in the format, and for a string with a zero byte.
+// Errors: EINVAL for a type that is declared but not defined, for what has no place in the format, and for a
+// string with a zero byte. Whether types fit together, Read says.
 func (b *Builder) Bytes() ([]byte, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	var types []byte
+	size := 0
 	for i, form := range b.types {
-		if form == nil {
+		if form == "" {
 			return nil, refusal.New(syscall.EINVAL, "BTF: type %d is declared, but not defined", i+1)
 		}
-		types = append(types, form...)
+		size += len(form)
 	}
-	data := binary.LittleEndian.AppendUint16(make([]byte, 0, headerSize+len(types)+len(b.strings)), magic)
+	data := binary.LittleEndian.AppendUint16(make([]byte, 0, headerSize+size+len(b.strings)), magic)
 	data = append(data, version, 0)
-	data = words(data, headerSize, 0, uint32(len(types)), uint32(len(types)), uint32(len(b.strings)))
-	data = append(append(data, types...), b.strings...)
-	if _, err := Read(data); err != nil {
-		return nil, err
+	data = words(data, headerSize, 0, uint32(size), uint32(size), uint32(len(b.strings)))
+	for _, form := range b.types {
+		data = append(data, form...)
 	}
-	return data, nil
+	return append(data, b.strings...), nil
 }
 
 // refuse keeps the first error.
@@ -108,11 +110,12 @@ func words(data []byte, all ...uint32) []byte {
 	return data
 }
 
-// encode returns a type as it is written.
-func (b *Builder) encode(x *Type) []byte {
+// encode makes form of a type.
+func (b *Builder) encode(x *Type) {
+	b.form = b.form[:0]
 	if x.Kind == Void || x.Kind >= numKinds {
 		b.refuse("BTF: a type %q of %s cannot be written: expected a kind from 1 to %d", x.Name, x.Kind, numKinds-1)
-		return nil
+		return
 	}
 	entries, flag := len(x.Members)+len(x.Values)+len(x.Params)+len(x.Variables), x.Flag
 	if x.Kind == Func {
@@ -135,7 +138,7 @@ func (b *Builder) encode(x *Type) []byte {
 	case form.empty:
 		third = 0
 	}
-	return b.entries(b.details(words(nil, b.intern(x.Name), info, third), x), x, flag)
+	b.form = b.entries(b.details(words(b.form, b.intern(x.Name), info, third), x), x, flag)
 }
 
 // details appends the words that a type has once.

@@ -20,7 +20,7 @@ type Func struct {
 //
 // Errors: those of btf.Builder.
 func Encode(t *gotypes.Table) ([]byte, []Func, error) {
-	e := encoder{t: t, b: btf.NewBuilder(), ids: map[gotypes.ID]btf.ID{}, names: typeNames(t)}
+	e := encoder{t: t, b: btf.NewBuilder(), ids: make([]btf.ID, t.Len()), names: typeNames(t)}
 	e.void = e.b.Add(btf.Type{Kind: btf.Ptr})
 	e.int = e.integer(reflect.Int)
 	e.registers()
@@ -36,15 +36,15 @@ func Encode(t *gotypes.Table) ([]byte, []Func, error) {
 type encoder struct {
 	t         *gotypes.Table
 	b         *btf.Builder
-	ids       map[gotypes.ID]btf.ID
-	names     map[gotypes.ID]string // those of types that Go gives a name
-	void, int btf.ID                // void *, long
+	ids       []btf.ID // by those of Go's types; 0: not written yet
+	names     []string // of types, by their ids; "": Go gives it none
+	void, int btf.ID   // void *, long
 }
 
 // value returns the BTF of a Go type.
 func (e *encoder) value(id gotypes.ID) btf.ID {
-	if is, ok := e.ids[id]; ok {
-		return is
+	if e.ids[id] != 0 {
+		return e.ids[id]
 	}
 	x, name := e.t.Type(id), e.names[id]
 	if name == char {

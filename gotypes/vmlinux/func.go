@@ -13,26 +13,27 @@ import (
 // stand for.
 func (e *encoder) functions() (funcs []Func) {
 	var names []string
-	at := map[string]uint64{}
+	var calls []gotypes.Call
 	for c := range e.t.Funcs {
-		names = append(names, c.Name)
-		at[c.Name] = c.Addr
+		names, calls = append(names, c.Name), append(calls, c)
+	}
+	at := make(map[string]int, len(names))
+	for i, name := range names {
+		at[name] = i
 	}
 	add := func(name string, c gotypes.Call, linux int, proto btf.ID) {
 		id := e.b.Add(btf.Type{Kind: btf.Func, Name: name, Of: proto, Linkage: btf.Static})
 		funcs = append(funcs, Func{id, int32(linux), c.Addr})
 	}
 	cNames := short(kallsyms.CNames(names))
-	i := 0
-	for c := range e.t.Funcs {
+	for i, c := range calls {
 		if _, taken := kallsyms.Linux(cNames[i]); !taken {
 			add(cNames[i], c, -1, e.proto(c))
 		}
-		i++
 	}
 	for i, l := range kallsyms.LinuxNames() {
-		if c, ok := e.t.Func(at[l.Func]); ok {
-			add(l.Name, c, i, e.words(c, l.Skip))
+		if k, ok := at[l.Func]; ok {
+			add(l.Name, calls[k], i, e.words(calls[k], l.Skip))
 		}
 	}
 	return funcs

@@ -9,8 +9,8 @@ import (
 	"sonde/kallsyms"
 )
 
-// typeNames returns C names of the types to which Go gives one, all different.
-func typeNames(t *gotypes.Table) map[gotypes.ID]string {
+// typeNames returns C names of the types to which Go gives one, by their ids, all different.
+func typeNames(t *gotypes.Table) []string {
 	var ids []gotypes.ID
 	var names []string
 	for id := range gotypes.ID(t.Len()) {
@@ -18,7 +18,7 @@ func typeNames(t *gotypes.Table) map[gotypes.ID]string {
 			ids, names = append(ids, id), append(names, x.Name)
 		}
 	}
-	is := map[gotypes.ID]string{}
+	is := make([]string, t.Len())
 	for i, name := range short(kallsyms.CNames(names)) {
 		if l, ok := linux[names[i]]; ok {
 			name = l.name
@@ -75,7 +75,7 @@ func short(names []string) []string {
 }
 
 // identifier returns the name of a field or an argument as C allows it.
-func identifier(name string) string { return kallsyms.CNames([]string{name})[0] }
+func identifier(name string) string { return kallsyms.CName(name) }
 
 // argument returns the name of argument or result i; those that have none are numbered.
 func argument(a gotypes.Arg, kind string, i int) string {

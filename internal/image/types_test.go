@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sonde/gotypes"
+	"sonde/gotypes/vmlinux"
 	"sonde/kallsyms"
 )
 
@@ -74,8 +75,28 @@ func TestTypesFit(t *testing.T) {
 	}
 }
 
+// BenchmarkTypes unpacks the types of the kernel, BenchmarkBTF writes them as BTF: what somebody waits for who is the
+// first to ask.
+func BenchmarkTypes(b *testing.B) {
+	blob, entries, m := linked(b, BuildOptions{}).packed(b)
+	for b.Loop() {
+		if _, err := gotypes.Load(blob, entries, m); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkBTF(b *testing.B) {
+	table, _ := linked(b, BuildOptions{}).table(b)
+	for b.Loop() {
+		if _, _, err := vmlinux.Encode(table); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // linked returns a kernel as the linker makes it.
-func linked(t *testing.T, opts BuildOptions) *elfFile {
+func linked(t testing.TB, opts BuildOptions) *elfFile {
 	t.Helper()
 	path, err := Build(opts)
 	if err != nil {
@@ -93,7 +114,18 @@ func linked(t *testing.T, opts BuildOptions) *elfFile {
 }
 
 // table returns what the kernel in f carries of types, unpacked, and how many bytes it takes.
-func (f *elfFile) table(t *testing.T) (*gotypes.Table, int) {
+func (f *elfFile) table(t testing.TB) (*gotypes.Table, int) {
+	t.Helper()
+	blob, entries, m := f.packed(t)
+	table, err := gotypes.Load(blob, entries, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table, len(blob)
+}
+
+// packed returns what the kernel in f carries of types, and what is needed to unpack it.
+func (f *elfFile) packed(t testing.TB) (blob []byte, entries []gotypes.Entry, m gotypes.Memory) {
 	t.Helper()
 	symbols := kallsyms.Encode(f.kernelSymbols())
 	blob, err := f.types(symbols)
@@ -104,15 +136,10 @@ func (f *elfFile) table(t *testing.T) (*gotypes.Table, int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := f.typeMemory()
-	if err != nil {
+	if m, err = f.typeMemory(); err != nil {
 		t.Fatal(err)
 	}
-	table, err := gotypes.Load(blob, gotypes.Entries(syms), m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table, len(blob)
+	return blob, gotypes.Entries(syms), m
 }
 
 // comparison compares types of a table with those of DWARF, each pair once.
