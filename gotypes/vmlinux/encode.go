@@ -7,6 +7,7 @@ import (
 
 	"sonde/bpf/btf"
 	"sonde/gotypes"
+	"sonde/kallsyms"
 )
 
 // Func is a function of the section. If a name of Linux's stands for it, its parameters are words.
@@ -16,10 +17,11 @@ type Func struct {
 	Addr  uint64
 }
 
-// Encode returns the section with all types and functions of the table, and its functions by their ids.
+// Encode returns the section with all types and functions of the table, and its functions by their ids. aliases are
+// the names that C allows and those of Linux, as kallsyms.Table.Aliases has them.
 //
 // Errors: those of btf.Builder.
-func Encode(t *gotypes.Table) ([]byte, []Func, error) {
+func Encode(t *gotypes.Table, aliases []kallsyms.Alias) ([]byte, []Func, error) {
 	e := encoder{t: t, b: btf.NewBuilder(), ids: make([]btf.ID, t.Len()), names: typeNames(t)}
 	e.void = e.b.Add(btf.Type{Kind: btf.Ptr})
 	e.int = e.integer(reflect.Int)
@@ -27,7 +29,7 @@ func Encode(t *gotypes.Table) ([]byte, []Func, error) {
 	for id := range t.Len() {
 		e.value(gotypes.ID(id))
 	}
-	funcs := e.functions()
+	funcs := e.functions(aliases)
 	data, err := e.b.Bytes()
 	return data, funcs, err
 }

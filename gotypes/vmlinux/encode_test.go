@@ -7,6 +7,7 @@ import (
 
 	"sonde/bpf/btf"
 	"sonde/gotypes"
+	"sonde/kallsyms"
 )
 
 // table has types that contain themselves, one of 64 GiB, and functions with none, one and two results.
@@ -62,7 +63,7 @@ func TestLinuxsStructures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, _, err := Encode(table)
+	data, _, err := Encode(table, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,11 @@ func TestLinuxsStructures(t *testing.T) {
 }
 
 func TestEncode(t *testing.T) {
-	data, _, err := Encode(table(t))
+	data, _, err := Encode(table(t), []kallsyms.Alias{
+		{Name: "p_T_go_shape_int_Walk", Symbol: kallsyms.Symbol{Addr: 0x1000}}, {Name: "p_One", Symbol: kallsyms.Symbol{Addr: 0x1010}},
+		{Name: "p_assembly", Symbol: kallsyms.Symbol{Addr: 0x1018}}, {Name: "p_Two", Symbol: kallsyms.Symbol{Addr: 0x1020}},
+		{Name: "vfs_read", Symbol: kallsyms.Symbol{Addr: 0x1010}, Linux: true},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,6 +118,9 @@ func TestEncode(t *testing.T) {
 	}
 	if p := proto("p_One"); p.Params[0].Name != "gr_e" || is.Type(p.Of).Name != "complex64" {
 		t.Errorf("%+v", p)
+	}
+	if _, err := is.Find(btf.Func, "p_assembly"); err == nil {
+		t.Error("a function of which nothing is known has a prototype")
 	}
 	if s := is.Type(proto("p_Two").Of); s.Kind != btf.Struct || s.Size != 24 || s.Members[0].Name != "n" || s.Members[1].Name != "r1" || s.Members[1].Offset != 64 {
 		t.Errorf("%+v", s)

@@ -9,32 +9,27 @@ import (
 	"sonde/kallsyms"
 )
 
-// functions writes all functions: by their C names, which none has that is Linux's, and those that Linux's names
-// stand for.
-func (e *encoder) functions() (funcs []Func) {
-	var names []string
-	var calls []gotypes.Call
-	for c := range e.t.Funcs {
-		names, calls = append(names, c.Name), append(calls, c)
-	}
-	at := make(map[string]int, len(names))
-	for i, name := range names {
-		at[name] = i
-	}
-	add := func(name string, c gotypes.Call, linux int, proto btf.ID) {
-		id := e.b.Add(btf.Type{Kind: btf.Func, Name: name, Of: proto, Linkage: btf.Static})
-		funcs = append(funcs, Func{id, int32(linux), c.Addr})
-	}
-	cNames := short(kallsyms.CNames(names))
-	for i, c := range calls {
-		if _, taken := kallsyms.Linux(cNames[i]); !taken {
-			add(cNames[i], c, -1, e.proto(c))
-		}
-	}
+// functions writes those of which something is known, by the names that tools know them by.
+func (e *encoder) functions(aliases []kallsyms.Alias) (funcs []Func) {
+	linux := map[string]int{}
 	for i, l := range kallsyms.LinuxNames() {
-		if k, ok := at[l.Func]; ok {
-			add(l.Name, calls[k], i, e.words(calls[k], l.Skip))
+		linux[l.Name] = i
+	}
+	for i, a := range aliases {
+		c, ok := e.t.Func(a.Symbol.Addr)
+		if !ok {
+			continue
 		}
+		f := Func{Linux: -1, Addr: c.Addr}
+		x := btf.Type{Kind: btf.Func, Name: short(a.Name, i), Linkage: btf.Static}
+		if a.Linux {
+			k := linux[a.Name]
+			f.Linux, x.Of = int32(k), e.words(c, kallsyms.LinuxNames()[k].Skip)
+		} else {
+			x.Of = e.proto(c)
+		}
+		f.ID = e.b.Add(x)
+		funcs = append(funcs, f)
 	}
 	return funcs
 }

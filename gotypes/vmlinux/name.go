@@ -19,7 +19,8 @@ func typeNames(t *gotypes.Table) []string {
 		}
 	}
 	is := make([]string, t.Len())
-	for i, name := range short(kallsyms.CNames(names)) {
+	for i, name := range kallsyms.CNames(names) {
+		name = short(name, i)
 		if l, ok := linux[names[i]]; ok {
 			name = l.name
 		}
@@ -63,15 +64,13 @@ const longest = 500
 
 func cut(name string) string { return name[:min(len(name), longest)] }
 
-// short cuts names that are too long, and keeps them different.
-func short(names []string) []string {
-	for i, name := range names {
-		if len(name) > longest {
-			end := fmt.Sprintf("_%d", i)
-			names[i] = name[:longest-len(end)] + end
-		}
+// short cuts a name that is too long, and keeps it different from those of other numbers.
+func short(name string, i int) string {
+	if len(name) <= longest {
+		return name
 	}
-	return names
+	end := fmt.Sprintf("_%d", i)
+	return name[:longest-len(end)] + end
 }
 
 // identifier returns the name of a field or an argument as C allows it.

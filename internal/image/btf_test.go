@@ -10,7 +10,6 @@ import (
 
 	"sonde/gotypes"
 	"sonde/gotypes/vmlinux"
-	"sonde/kallsyms"
 )
 
 // TestBTF reads the kernel's BTF with the library that Go programs load eBPF with. It compares the
@@ -20,8 +19,10 @@ func TestBTF(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the test image")
 	}
-	table, _ := linked(t, BuildOptions{Test: true}).table(t)
-	data, _, err := vmlinux.Encode(table)
+	f := linked(t, BuildOptions{Test: true})
+	table, _ := f.table(t)
+	_, syms, _ := f.packed(t)
+	data, _, err := vmlinux.Encode(table, syms.Aliases())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,20 +30,15 @@ func TestBTF(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
-	for c := range table.Funcs {
-		names = append(names, c.Name)
-	}
-	names = kallsyms.CNames(names)
 	c := btfComparison{t: t, table: table, done: map[gotypes.ID]bool{}}
-	i, n := 0, 0
-	for call := range table.Funcs {
-		var fn *btf.Func
-		err := spec.TypeByName(names[i], &fn)
-		if i++; len(names[i-1]) > 500 {
-			continue // it is cut
+	n := 0
+	for _, a := range syms.Aliases() {
+		call, ok := table.Func(a.Symbol.Addr)
+		if !ok || a.Linux || len(a.Name) > 500 { // it is cut
+			continue
 		}
-		if err != nil {
+		var fn *btf.Func
+		if err := spec.TypeByName(a.Name, &fn); err != nil {
 			t.Fatalf("%s: %v", call.Name, err)
 		}
 		c.function(call, fn.Type.(*btf.FuncProto))

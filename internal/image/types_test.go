@@ -78,18 +78,20 @@ func TestTypesFit(t *testing.T) {
 // BenchmarkTypes unpacks the types of the kernel, BenchmarkBTF writes them as BTF: what somebody waits for who is the
 // first to ask.
 func BenchmarkTypes(b *testing.B) {
-	blob, entries, m := linked(b, BuildOptions{}).packed(b)
+	blob, syms, m := linked(b, BuildOptions{}).packed(b)
 	for b.Loop() {
-		if _, err := gotypes.Load(blob, entries, m); err != nil {
+		if _, err := gotypes.Load(blob, gotypes.Entries(syms), m); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkBTF(b *testing.B) {
-	table, _ := linked(b, BuildOptions{}).table(b)
+	f := linked(b, BuildOptions{})
+	table, _ := f.table(b)
+	_, syms, _ := f.packed(b)
 	for b.Loop() {
-		if _, _, err := vmlinux.Encode(table); err != nil {
+		if _, _, err := vmlinux.Encode(table, syms.Aliases()); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -116,8 +118,8 @@ func linked(t testing.TB, opts BuildOptions) *elfFile {
 // table returns what the kernel in f carries of types, unpacked, and how many bytes it takes.
 func (f *elfFile) table(t testing.TB) (*gotypes.Table, int) {
 	t.Helper()
-	blob, entries, m := f.packed(t)
-	table, err := gotypes.Load(blob, entries, m)
+	blob, syms, m := f.packed(t)
+	table, err := gotypes.Load(blob, gotypes.Entries(syms), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,21 +127,20 @@ func (f *elfFile) table(t testing.TB) (*gotypes.Table, int) {
 }
 
 // packed returns what the kernel in f carries of types, and what is needed to unpack it.
-func (f *elfFile) packed(t testing.TB) (blob []byte, entries []gotypes.Entry, m gotypes.Memory) {
+func (f *elfFile) packed(t testing.TB) (blob []byte, syms *kallsyms.Table, m gotypes.Memory) {
 	t.Helper()
 	symbols := kallsyms.Encode(f.kernelSymbols())
 	blob, err := f.types(symbols)
 	if err != nil {
 		t.Fatal(err)
 	}
-	syms, err := kallsyms.Load(symbols)
-	if err != nil {
+	if syms, err = kallsyms.Load(symbols); err != nil {
 		t.Fatal(err)
 	}
 	if m, err = f.typeMemory(); err != nil {
 		t.Fatal(err)
 	}
-	return blob, gotypes.Entries(syms), m
+	return blob, syms, m
 }
 
 // comparison compares types of a table with those of DWARF, each pair once.

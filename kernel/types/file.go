@@ -9,6 +9,7 @@ import (
 
 	"sonde/bpf/btf"
 	"sonde/gotypes/vmlinux"
+	"sonde/kallsyms"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
@@ -26,7 +27,7 @@ var write = sync.OnceValues(func() (w written, err error) {
 	if err != nil {
 		return w, err
 	}
-	w.data, w.funcs, err = vmlinux.Encode(t)
+	w.data, w.funcs, err = vmlinux.Encode(t, kallsyms.Kernel().Aliases())
 	size.Store(int64(len(w.data)))
 	return w, err
 })
