@@ -59,16 +59,17 @@ type format struct {
 	m     Memory
 	given *Info // what is written; its numbers of types are others than the table's
 
-	info  Info           // as it is read
-	named map[string]ID  // the types that the runtime describes
-	texts []string       // as they are met
-	known map[string]int // of a writer: where in texts
-	ids   map[ID]ID      // of a writer: the table's numbers
-	queue []ID           // of a writer: those that the runtime does not describe, by its own numbers
-	fixed int            // the number of the first type that the runtime does not describe
-	count int            // of arguments and results
-	spelt history
-	err   error
+	info   Info           // as it is read
+	named  map[string]ID  // the types that the runtime describes
+	texts  []string       // as they are met
+	known  map[string]int // of a writer: where in texts
+	ids    map[ID]ID      // of a writer: the table's numbers
+	queue  []ID           // of a writer: those that the runtime does not describe, by its own numbers
+	fixed  int            // the number of the first type that the runtime does not describe
+	count  int            // of arguments and results
+	params []Param        // those of the list that is coded
+	spelt  history
+	err    error
 }
 
 // fail keeps the first thing that is wrong.

@@ -2,6 +2,7 @@ package gotypes
 
 import (
 	"reflect"
+	"slices"
 
 	"sonde/gotypes/squeeze"
 )
@@ -99,8 +100,8 @@ func (f *format) function(fn Func, at Entry, n names) Func {
 }
 
 // list codes arguments, or results. Its second result, and before, tell what has come before.
-func (f *format) list(given []Param, n names, column int, before uint32) (list []Param, h uint32) {
-	hash := squeeze.Hash
+func (f *format) list(given []Param, n names, column int, before uint32) (_ []Param, h uint32) {
+	list, hash := f.params[:0], squeeze.Hash
 	of, name := uint32(0), uint32(0) // of the last one
 	h = before
 	for ; ; f.count++ {
@@ -122,7 +123,8 @@ func (f *format) list(given []Param, n names, column int, before uint32) (list [
 			}
 		}
 		if !ok || f.count > maxParams || f.failed() {
-			return list, h
+			f.params = list
+			return slices.Clone(list), h
 		}
 		of = uint32(p.Type)
 		p.Name, name = f.text(p.Name, column+1, of, hash(of, name), hash(k, name), hash(n.method, of), hash(n.pkg, of), hash(h, of))

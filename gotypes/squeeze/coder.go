@@ -58,9 +58,9 @@ func (c *Coder) read() {
 	c.data = c.data[1:]
 }
 
-// bit codes a decision; node tells it apart from others about the same number.
-func (c *Coder) bit(bit, node uint32) uint32 {
-	p := c.predict(node)
+// bit codes decision at of the group that it is the turn of, from 1 on.
+func (c *Coder) bit(t *turn, bit, at uint32) uint32 {
+	p := c.predict(t, at)
 	middle := c.low + uint32(uint64(c.high-c.low)*uint64(p)>>16)
 	if c.reads {
 		bit = 0
@@ -74,14 +74,19 @@ func (c *Coder) bit(bit, node uint32) uint32 {
 		c.low = middle + 1
 	}
 	for (c.low^c.high)>>24 == 0 {
-		if c.reads {
-			c.read()
-		} else {
-			c.data = append(c.data, byte(c.high>>24))
-		}
-		c.low <<= 8
-		c.high = c.high<<8 | 0xff
+		c.shift()
 	}
-	c.learn(bit)
+	c.learn(t, at, bit, p)
 	return bit
+}
+
+// shift moves the byte that is decided out of the way.
+func (c *Coder) shift() {
+	if c.reads {
+		c.read()
+	} else {
+		c.data = append(c.data, byte(c.high>>24))
+	}
+	c.low <<= 8
+	c.high = c.high<<8 | 0xff
 }

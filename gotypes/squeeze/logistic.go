@@ -16,18 +16,3 @@ func squash(x int32) int32 {
 	p := (curve[i]*(step-part) + curve[i+1]*part) / step
 	return max(surest, min(1<<16-surest, p))
 }
-
-// stretches are the inverse of squash, by the upper bits of a probability.
-type stretches [1 << 12]int32
-
-func (s *stretches) fill() {
-	x := int32(-limit)
-	for i := range s {
-		for x < limit && squash(x) < int32(i)<<4+8 {
-			x++
-		}
-		s[i] = x
-	}
-}
-
-func (s *stretches) of(p uint16) int32 { return s[p>>4] }

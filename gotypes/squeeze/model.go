@@ -8,62 +8,53 @@ const (
 
 // model foresees decisions.
 type model struct {
-	slots   *[1 << slotBits]slot
+	groups  *[1 << groupBits]group
 	guesses *[1 << guessBits]guess
-	weights [][Contexts]int32 // by column and by how much the contexts have seen; 1<<16 is 1
-
-	// By what a slot has seen: how much it counts, of 256, and how much it learns, of 65,536.
-	counts, learns [256]int32
-	stretches      stretches
+	weights *[2 * Columns][mostHeard + 1][Contexts]weights
+	states  *states
 
 	// Of the number that is coded:
 	column   int
 	contexts [Contexts]uint32
 	n        int
-	heard    [mostHeard]voice
+	heard    [mostHeard]int // contexts that have been met before, those first that tell most
 	voices   int
-
-	// Of the decision:
-	weight *[Contexts]int32
-	p      int32
 }
 
-// A voice is a context that is heard about a decision.
-type voice struct {
-	context uint32
-	index   uint32
-	at      *slot
-	says    int32
-}
+// A group is what a context has seen of some decisions that are made one after the other: in front of their states
+// is what tells which context and which decisions.
+type group [1 << groupWidth]state
 
-// A slot is what a context has seen of a decision.
-type slot struct {
-	p     uint16 // how likely a 1 is; 1<<16 is certain
-	seen  uint8  // decisions, up to lasting
-	check uint8  // of the hash that leads here
+// weights are what a context counts, by how much it has seen; 1<<16 is 1. There are some for each column, for
+// guesses and other decisions, by how many contexts are heard, and which of them it is.
+type weights [mostSeen + 1]int32
+
+// A turn is what is heard of the decisions of a group.
+type turn struct {
+	groups  [mostHeard]*group
+	weights [mostHeard]*weights
+	n       int
 }
 
 const (
-	slotBits    = 18
-	mostHeard   = 4   // contexts that are heard about a number: those that tell most
-	lasting     = 250 // a slot that has seen so many forgets the oldest
-	classes     = 64  // of weights: how much each of three contexts has seen, in 4 steps
-	firstWeight = 1 << 16 * 3 / 10
-	learnShift  = 17 // how fast weights change
+	groupBits   = 16
+	groupWidth  = 4 // bits of a number that are coded in one group
+	mostHeard   = 4 // contexts that are heard about a number: those that tell most
+	firstWeight = 20_000
+	learnShift  = 16 // how fast weights change
 )
 
 func newModel() model {
-	m := model{slots: new([1 << slotBits]slot), guesses: new([1 << guessBits]guess), weights: make([][Contexts]int32, Columns*classes)}
+	m := model{groups: new([1 << groupBits]group), guesses: new([1 << guessBits]guess), weights: new([2 * Columns][mostHeard + 1][Contexts]weights), states: newStates()}
 	for i := range m.weights {
 		for j := range m.weights[i] {
-			m.weights[i][j] = firstWeight
+			for k := range m.weights[i][j] {
+				for seen := range m.weights[i][j][k] {
+					m.weights[i][j][k][seen] = firstWeight
+				}
+			}
 		}
 	}
-	for n := range int32(lasting + 1) {
-		m.counts[n] = 2560 * n / (10*n + 3)
-		m.learns[n] = 655360 / (10*n + 13)
-	}
-	m.stretches.fill()
 	return m
 }
 
@@ -85,67 +76,63 @@ func mix(a, b uint32) uint32 {
 // that saves most of the time.
 func (m *model) enter(column int, contexts []uint32) {
 	m.column, m.n, m.voices = column, min(len(contexts)+1, Contexts), 0
-	m.contexts[0] = mix(uint32(column), 0)
-	for i, c := range contexts[:m.n-1] {
-		m.contexts[i+1] = mix(mix(uint32(column), uint32(i+1)), c)
-	}
-	for i := m.n - 1; i >= 0 && m.voices < mostHeard; i-- {
-		c := m.contexts[i]
-		if g := m.guess(c); g.times > 0 && g.check == uint16(c) {
-			m.heard[m.voices].context, m.heard[m.voices].index = c, uint32(i)
+	for i := m.n - 1; i >= 0; i-- {
+		c := uint32(0)
+		if i > 0 {
+			c = contexts[i-1]
+		}
+		c = mix(uint32(column*Contexts+i), c)
+		m.contexts[i] = c
+		if g := m.guess(c); g.times > 0 && g.check == uint16(c) && m.voices < mostHeard {
+			m.heard[m.voices] = i
 			m.voices++
 		}
 	}
 }
 
-// predict returns how likely it is that a decision is 1; 1<<16 is certain.
-func (m *model) predict(node uint32) int32 {
-	class := 0
-	heard := m.heard[:m.voices]
-	for k := range heard {
-		v := &heard[k]
-		v.at = m.find(mix(v.context, node))
-		v.says = m.stretches.of(v.at.p) * m.counts[v.at.seen] >> 8
-		if k < 3 {
-			class |= int(min(v.at.seen, 3)) << (2 * k)
-		}
-	}
-	m.weight = &m.weights[m.column*classes+class]
-	sum := int64(0)
-	for k := range heard {
-		v := &heard[k]
-		sum += int64(v.says) * int64(m.weight[v.index%Contexts])
-	}
-	m.p = squash(int32(max(-limit<<16, min(limit<<16, sum)) >> 16))
-	return m.p
-}
-
-// learn tells how the decision was.
-func (m *model) learn(bit uint32) {
-	right := int32(-bit) >> 16 & 0xffff // 65535 or 0
-	wrong := int64(right - m.p)
-	heard := m.heard[:m.voices]
-	for k := range heard {
-		v := &heard[k]
-		m.weight[v.index%Contexts] += int32(int64(v.says) * wrong >> learnShift)
-		s := v.at
-		s.p += uint16(int64(right-int32(s.p)) * int64(m.learns[s.seen]) >> 16)
-		s.seen = min(s.seen+1, lasting)
+// turn hears the contexts about the decisions of a group.
+func (m *model) turn(t *turn, node uint32, kind int) {
+	all := &m.weights[(m.column+kind)%(2*Columns)][m.voices]
+	t.n = m.voices
+	for k, i := range m.heard[:m.voices] {
+		t.groups[k], t.weights[k] = m.find(mix(m.contexts[i], node)), &all[i]
 	}
 }
 
-// find returns the slot of a hash: one of two, or the one of them that has seen less, emptied.
-func (m *model) find(h uint32) *slot {
-	i, check := h>>(32-slotBits), uint8(h>>6)
-	a, b := &m.slots[i], &m.slots[i^1]
+// find returns the group of a hash: one of two, or the one of them that has seen less, emptied.
+func (m *model) find(h uint32) *group {
+	i, check := h>>(32-groupBits), state(h)|1
+	a, b := &m.groups[i], &m.groups[i^1]
 	switch {
-	case a.check == check && a.seen > 0:
+	case a[0] == check:
 		return a
-	case b.check == check && b.seen > 0:
+	case b[0] == check:
 		return b
-	case b.seen < a.seen:
+	case b[1]&mostSeen < a[1]&mostSeen:
 		a = b
 	}
-	*a = slot{p: 1 << 15, check: check}
+	*a = group{check, even, even, even, even, even, even, even, even, even, even, even, even, even, even, even}
 	return a
+}
+
+// predict returns how likely it is that decision at is 1; 1<<16 is certain.
+func (m *model) predict(t *turn, at uint32) int32 {
+	sum, says := 0, &m.states.says
+	for k := range t.groups[:t.n] {
+		s := t.groups[k][at%(1<<groupWidth)]
+		sum += int(says[s]) * int(t.weights[k][s&mostSeen])
+	}
+	return m.states.squashed[min(max(sum>>16+limit, 0), 2*limit)]
+}
+
+// learn tells how decision at was, of which was said that it is 1 with likelihood p.
+func (m *model) learn(t *turn, at, bit uint32, p int32) {
+	wrong := int(int32(-bit)>>16&0xffff - p)
+	says, next := &m.states.says, &m.states.next[bit&1]
+	for k := range t.groups[:t.n] {
+		g := t.groups[k]
+		s := g[at%(1<<groupWidth)]
+		t.weights[k][s&mostSeen] += int32(int(says[s]) * wrong >> learnShift)
+		g[at%(1<<groupWidth)] = next[s]
+	}
 }

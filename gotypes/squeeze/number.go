@@ -18,7 +18,7 @@ type guess struct {
 
 const (
 	guessBits = 16
-	manyTimes = 7 // from here on, more does not matter
+	groupSize = 1<<groupWidth - 1 // decisions
 )
 
 // Index codes a number below 1<<width in a column, which is below Columns: a kind of numbers. The
@@ -28,11 +28,7 @@ func (c *Coder) Index(v uint32, width, column int, contexts ...uint32) uint32 {
 	if c.guessed(&v) {
 		return v
 	}
-	r := uint32(1)
-	for i := width - 1; i >= 0; i-- {
-		r = r<<1 | c.bit(v>>i&1, nodeBits+r)
-	}
-	v = r - 1<<width
+	v = c.bits(v, width, nodeBits)
 	c.note(v)
 	return v
 }
@@ -45,39 +41,73 @@ func (c *Coder) Number(v uint32, column int, contexts ...uint32) uint32 {
 	}
 	v++
 	size, n := bits.Len32(v)-1, 0 // bits behind the first
+	var t turn
 	for ; n < 31; n++ {
 		more := uint32(0)
 		if n < size {
 			more = 1
 		}
-		if c.bit(more, nodeLength+uint32(n)) == 0 {
+		if n%groupSize == 0 {
+			c.turn(&t, nodeLength+uint32(n), Columns)
+		}
+		if c.bit(&t, more, 1+uint32(n%groupSize)) == 0 {
 			break
 		}
 	}
-	r := uint32(1)
-	for i := n - 1; i >= 0; i-- {
-		// Of long numbers, the lower bits are noise: they do not depend on those before.
-		r = r<<1 | c.bit(v>>i&1, nodeBits+uint32(n)<<20+min(r, 1<<12)<<5+uint32(i))
-	}
-	c.note(r - 1)
-	return r - 1
+	v = 1<<n | c.bits(v, n, nodeBits+uint32(n)<<20)
+	c.note(v - 1)
+	return v - 1
 }
 
-// guessed codes whether *v is what came last in the context that tells most, and if so, sets it.
+// bits codes the lower bits of a number.
+func (c *Coder) bits(v uint32, width int, node uint32) uint32 {
+	var t turn
+	r := uint32(1)
+	for left := width; left > 0; {
+		n := min(left, groupWidth)
+		left -= n
+		c.turn(&t, node+r, Columns)
+		at := uint32(1)
+		for i := left + n - 1; i >= left; i-- {
+			at = at<<1 | c.bit(&t, v>>i&1, at)
+		}
+		r = r<<n | at&^(1<<n)
+	}
+	return r &^ (1 << width)
+}
+
+// guessed codes whether *v is what came last in one of the contexts, and if so, sets it.
 func (c *Coder) guessed(v *uint32) bool {
-	if c.voices == 0 {
-		return false
+	var tried [Contexts]uint32
+	var t turn
+	n := uint32(0)
+next:
+	for k := c.n - 1; k >= 0; k-- {
+		g := c.guess(c.contexts[k])
+		if g.times == 0 || g.check != uint16(c.contexts[k]) {
+			continue
+		}
+		for _, before := range tried[:n] {
+			if before == g.number {
+				continue next
+			}
+		}
+		same := uint32(0)
+		if *v == g.number {
+			same = 1
+		}
+		if n == 0 {
+			c.turn(&t, nodeGuess, 0)
+		}
+		if c.bit(&t, same, 1+min(n, 2)*5+uint32(min(g.times-1, 4))) == 1 {
+			*v = g.number
+			c.note(*v)
+			return true
+		}
+		tried[n%Contexts] = g.number
+		n++
 	}
-	g, same := c.guess(c.heard[0].context), uint32(0)
-	if *v == g.number {
-		same = 1
-	}
-	if c.bit(same, nodeGuess+c.heard[0].index<<8+uint32(min(g.times, manyTimes))) == 0 {
-		return false
-	}
-	*v = g.number
-	c.note(*v)
-	return true
+	return false
 }
 
 func (m *model) guess(context uint32) *guess { return &m.guesses[context>>(32-guessBits)] }
