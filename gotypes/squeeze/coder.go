@@ -1,8 +1,8 @@
 // Package squeeze packs numbers of which much is known: an arithmetic coder that learns from what it
 // has coded, in contexts that the caller names.
 //
-// A number is coded in a few decisions between 0 and 1. First: is it the one that came last in the same
-// context? If it is not, its bits follow. For each decision, each context says how likely a 1 is, from
+// A number is coded in a few decisions between 0 and 1. First: is it one of those that came last in the same
+// contexts? If it is none, its bits follow. For each decision, each context says how likely a 1 is, from
 // what came in it before; the model weighs what they say, with weights that it learns, too. What is
 // likely takes far less than a bit. Flate, which knows only of repeated bytes, makes Go's types a
 // quarter larger.

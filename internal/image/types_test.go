@@ -75,8 +75,8 @@ func TestTypesFit(t *testing.T) {
 	}
 }
 
-// BenchmarkTypes unpacks the types of the kernel, BenchmarkBTF writes them as BTF: what somebody waits for who is the
-// first to ask.
+// BenchmarkTypes unpacks the types of the kernel, BenchmarkBTF writes them as BTF: the first program that asks waits
+// for both.
 func BenchmarkTypes(b *testing.B) {
 	blob, syms, m := linked(b, BuildOptions{}).packed(b)
 	for b.Loop() {
