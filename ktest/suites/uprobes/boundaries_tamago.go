@@ -22,7 +22,7 @@ func init() {
 	both("uprobes/some_boundaries_in_each_way", func(t *suites.T) {
 		for _, w := range workloads() {
 			if w.brief {
-				w.isTheSame(t, 57/suites.Rounds(3, 3))
+				w.isTheSame(t, 19)
 			}
 		}
 	})
