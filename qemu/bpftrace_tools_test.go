@@ -16,12 +16,8 @@ import (
 //
 // vfsstat loses what happens between its print and its clear, each second.
 //
-// What is not here needs disks or networks, except capable: its BEGIN is longer than programs may be.
-var packaged = []struct {
-	name, work string
-	often      bool
-	wants      []string
-}{
+// What is not here needs disks or networks, except capable: its BEGIN is longer than programs of processes may be.
+var packaged = []packagedTool{
 	{"naptime", "/bin/asked", true, []string{`(?s)(\d+ +bpftrace +\d+ +asked +0\.017.*){3}`}},
 	{"setuids", "/bin/asked", true, []string{`asked +0 +setuid +uid=0 \(0\)`, `asked +0 +setfsuid +uid=0 \(prevuid=0\)`, `asked +0 +setresuid +ruid=0 euid=77 suid=0 \(-1\)`}},
 	{"vfsstat", "/bin/asked slow", true, []string{`@\[vfs_create\]: [1-4]\b`, `@\[vfs_fsync\]: [1-4]\b`, `@\[vfs_write\]: ([5-9]|\d\d+)\b`}},
@@ -41,6 +37,81 @@ var packaged = []struct {
 	{"vfscount", "/bin/asked", false, []string{`@\[vfs_fsync\]: 1\b`}},
 	{"pidpersec", "/bin/asked slow", false, []string{`PIDs/sec: @: [1-9]`}},
 	{"cpuwalk", "/bin/burn -n 6", false, []string{`@cpu:`, `^\[0, 1\) .*@`, `^\[1, 2\) .*@`}},
+}
+
+type packagedTool struct {
+	name, work string
+	often      bool
+	wants      []string
+}
+
+// ofBt are those whose output is another if bt runs them: it has Go's names of functions, and starts commands without
+// execve(2), from the kernel.
+var ofBt = map[string][]string{
+	"naptime":   {`(?s)(\d+ +\d+ +asked +0\.017.*){3}`},
+	"vfsstat":   {`@\[syscall\.fsync\]: [1-4]\b`, `@\[vfs\.\(\*FS\)\.create\]: [1-4]\b`, `@\[vfs\.Write\]: ([5-9]|\d\d+)\b`},
+	"execsnoop": {`(?s)(/proc/self/exe again.*){2}`},
+	"vfscount":  {`@\[syscall\.fsync\]: 1\b`},
+}
+
+// TestBtRunsBpftracesTools: bt runs the tools of Debian's package as they are. Each is run by bpftrace or by bt, in the
+// long run by both.
+func TestBtRunsBpftracesTools(t *testing.T) {
+	runsBeside(t)
+	tools := []packagedTool{{"capable", "/bin/asked", false, []string{`asked +7 +CAP_SETUID +0\r?$`}}}
+	for _, tool := range packaged {
+		if other := ofBt[tool.name]; other != nil {
+			tool.wants = other
+		}
+		if !tool.often || long() {
+			tools = append(tools, tool)
+		}
+	}
+	args, commands := append([]string{"-m", "512M", "-deps"}, forTools(t)...), []string{"dmesg -n 1", oldPthread}
+	for _, tool := range tools {
+		args = append(args, "-add", debians(t, "/usr/sbin/"+tool.name+".bt"))
+		commands = append(commands, fmt.Sprintf("echo tool %s; bt -c '%s' /usr/sbin/%[1]s.bt", tool.name, tool.work))
+	}
+	commands = append(commands, "echo tool after", "bpf prog; bpf map; bpf link")
+	out, err := launch(t, append(args, "-c", strings.Join(commands, "; "))...).Output()
+	if err != nil {
+		t.Errorf("%v", err)
+	}
+	for _, tool := range tools {
+		for _, want := range tool.wants {
+			sees(t, section("\n"+string(out), "tool "+tool.name), want)
+		}
+	}
+	if left := strings.TrimSpace(section(string(out), "tool after")); left != "" {
+		t.Errorf("left is %q", left)
+	}
+}
+
+// oldPthread is for a tool that looks for pthread_create in a library of its own: glibc has had it in libc.so.6 for
+// long.
+const oldPthread = "ln -sf libc.so.6 /lib/x86_64-linux-gnu/libpthread.so.0"
+
+// forTools are the launcher's arguments for what tools look at.
+func forTools(t *testing.T) []string {
+	t.Helper()
+	args := []string{"-timeout", "20m", "-add", built(t, "asked") + ":/bin/asked"}
+	for name, text := range map[string]string{"lines": "echo hello bash\necho again\n", "readline.sh": "/bin/bash -i < /tmp/lines\n"} {
+		args = append(args, "-add", written(t, name, text))
+	}
+	for _, host := range []string{"/bin/bash", "/usr/bin/setsid", "/usr/bin/getent", "/usr/bin/xz", "/etc/hosts", "/etc/nsswitch.conf", "/lib/x86_64-linux-gnu/libpthread.so.0"} {
+		args = append(args, "-add", debians(t, host))
+	}
+	return args
+}
+
+// written is the value of -add for a file in /tmp.
+func written(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path + ":/tmp/" + name
 }
 
 // built builds a program of user/testdata.
@@ -76,23 +147,10 @@ func showsTools(t *testing.T, blocks []block) {
 func TestBpftraceTools(t *testing.T) {
 	showsTools(t, shownBy(t))
 	runsBeside(t)
-	long := os.Getenv("SONDE_LONG") != ""
-	scripts := map[string]string{"lines": "echo hello bash\necho again\n", "readline.sh": "/bin/bash -i < /tmp/lines\n", "bpftool.sh": bpftool, "ledger.sh": ledgerScript}
-	add := []string{"-timeout", "20m", "-add", built(t, "asked") + ":/bin/asked"}
-	for name, text := range scripts {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		add = append(add, "-add", path+":/tmp/"+name)
-	}
-	for _, host := range []string{"/bin/bash", "/usr/bin/setsid", "/usr/bin/getent", "/usr/bin/xz", "/usr/sbin/bpftool", "/etc/hosts", "/etc/nsswitch.conf", "/lib/x86_64-linux-gnu/libpthread.so.0"} {
-		add = append(add, "-add", debians(t, host))
-	}
-	// The log must not come between what bpftool prints. glibc has had pthread_create in libc.so.6 for long.
-	commands := []string{"dmesg -n 1", "ln -sf libc.so.6 /lib/x86_64-linux-gnu/libpthread.so.0"}
+	add := append(forTools(t), "-add", debians(t, "/usr/sbin/bpftool"), "-add", written(t, "bpftool.sh", bpftool), "-add", written(t, "ledger.sh", ledgerScript))
+	commands := []string{"dmesg -n 1", oldPthread} // the log must not come between what bpftool prints
 	for _, tool := range packaged {
-		if tool.often || long {
+		if tool.often || long() {
 			add = append(add, "-add", debians(t, "/usr/sbin/"+tool.name+".bt"))
 			commands = append(commands, fmt.Sprintf("echo tool %s; bpftrace -c '%s' /usr/sbin/%[1]s.bt", tool.name, tool.work))
 		}
@@ -100,7 +158,7 @@ func TestBpftraceTools(t *testing.T) {
 	commands = append(commands, "echo tool end", "cat /proc/loadavg", `bpftrace -c '/bin/sh /tmp/bpftool.sh' -e 'kprobe:vfs_read { @reads[comm] = count(); }'`, "echo tool ledger", ledgered, "echo tool after", "bpf prog; bpf map; bpf link")
 	out := bpftrace(t, commands, add...)
 	for _, tool := range packaged {
-		if tool.often || long {
+		if tool.often || long() {
 			for _, want := range tool.wants {
 				sees(t, section(out, "tool "+tool.name), want)
 			}

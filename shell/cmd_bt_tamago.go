@@ -53,9 +53,10 @@ func runBt(c *Context, args []string) error {
 		_, err := io.WriteString(c.Out, run.Usage)
 		return err
 	}
-	from := btSource{&sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function, Find: places.Find, PID: f.PID}}
+	from := btSource{&sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function, Table: types.Kernel, Find: places.Find, PID: f.PID}}
 	if c.Machine.Programs != nil {
-		from.Params, from.Calls, from.Functions, from.Symbol, from.Debug = callParameters, callNames, programFunctions, programSymbol, programDebug
+		from.Params, from.Traced, from.Calls = callParameters, tracedParameter, callNames
+		from.Functions, from.Symbol, from.Debug = programFunctions, programSymbol, programDebug
 	}
 	if f.List {
 		return btList(c, from, f)

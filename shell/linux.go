@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/abi"
+	tracepoints "sonde/linux/calls"
 	"sonde/linux/proc"
 	"sonde/linux/program"
 	"sonde/linux/symbols"
@@ -102,12 +103,17 @@ func (p process) Wait() (Change, error) {
 }
 
 // callParameters are the names of a system call's parameters; false: there is no such call.
-func callParameters(name string) ([]string, bool) { return calls.Parameters(name) }
+func callParameters(name string) ([]string, bool) { return calls.Parameters(tracepoints.Called(name)) }
 
-// callNames calls yield for each system call that there is.
+// tracedParameter is the name of a system call's parameter in Linux's tracepoint.
+func tracedParameter(call, param string) string {
+	return tracepoints.Traced(tracepoints.Called(call), param)
+}
+
+// callNames calls yield for each system call that there is, by the names of Linux's tracepoints.
 func callNames(yield func(name string) bool) {
 	for n := range calls.Numbers {
-		if c, ok := calls.Lookup(n); ok && !yield(c.Name) {
+		if c, ok := calls.Lookup(n); ok && !yield(tracepoints.TracedAs(c.Name)) {
 			return
 		}
 	}

@@ -10,6 +10,8 @@ func (c *Context) psPrograms(string) (listed bool, err error) { return false, ni
 // callParameters: there are no system calls.
 func callParameters(string) ([]string, bool) { return nil, false }
 
+func tracedParameter(_, param string) string { return param }
+
 func programFunctions(string) []string { return nil }
 
 func programSymbol(string, string) (addr, size uint64, err error) { return 0, 0, errNoPrograms }

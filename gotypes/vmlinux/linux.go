@@ -20,10 +20,26 @@ var linux = map[string]struct{ name, fields string }{
 // char is C's type of that name, which is no typedef.
 const char = "char"
 
+// GoName is the name of the type that is a struct of Linux's; "": there is none.
+func GoName(c string) string {
+	for name, l := range linux {
+		if l.name == c && c != char {
+			return name
+		}
+	}
+	return ""
+}
+
+// LinuxFields are the names of the fields, in order, of a type that is Linux's of another name; nil: it is none.
+func LinuxFields(x *gotypes.Desc) []string { return strings.Fields(linux[x.Name].fields) }
+
+// IsChar reports whether a type is C's char, an array of which is text.
+func IsChar(x *gotypes.Desc) bool { return linux[x.Name].name == char }
+
 // fieldNames returns C names of a structure's fields.
 func fieldNames(x *gotypes.Desc) (names []string) {
-	if l, ok := linux[x.Name]; ok {
-		return strings.Fields(l.fields)
+	if _, ok := linux[x.Name]; ok {
+		return LinuxFields(x)
 	}
 	for _, f := range x.Fields {
 		names = append(names, identifier(f.Name))

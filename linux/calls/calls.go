@@ -59,7 +59,7 @@ func (a *attachment) add(s *attach.Site) error {
 	found := 0
 	for n := range linux.Numbers {
 		name := linux.Name(n)
-		if name == "" || name != s.Symbol && !(s.Pattern() && kallsyms.Fits(s.Symbol, name)) {
+		if name == "" || name != Called(s.Symbol) && !(s.Pattern() && kallsyms.Fits(s.Symbol, name)) {
 			continue
 		}
 		found++

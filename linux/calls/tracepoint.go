@@ -69,7 +69,7 @@ func ByName(system, name string) (t Tracepoint, ok bool) {
 	}
 	t.Call = "*"
 	if system == "syscalls" {
-		t.Call = realName(strings.TrimPrefix(call, "_"))
+		t.Call = Called(strings.TrimPrefix(call, "_"))
 		n, known := numbers()[t.Call]
 		t.ID += firstCall - rawEnter + 2*n
 		return t, known && strings.HasPrefix(call, "_") && (enter || t.Exit)
@@ -80,15 +80,15 @@ func ByName(system, name string) (t Tracepoint, ok bool) {
 // others are calls whose tracepoints have another name in Linux than the calls.
 var others = map[string]string{"newstat": "stat", "newlstat": "lstat", "newfstat": "fstat", "newuname": "uname", "sendfile64": "sendfile"}
 
-// realName is a call's name, and tracedAs that of its tracepoints.
-func realName(traced string) string {
+// Called is a call's name, and TracedAs that of its tracepoints.
+func Called(traced string) string {
 	if name := others[traced]; name != "" {
 		return name
 	}
 	return traced
 }
 
-func tracedAs(call string) string {
+func TracedAs(call string) string {
 	for traced, name := range others {
 		if name == call {
 			return traced
@@ -104,7 +104,7 @@ func (t Tracepoint) String() string {
 		name = "sys_exit"
 	}
 	if t.Call != "*" {
-		name += "_" + tracedAs(t.Call)
+		name += "_" + TracedAs(t.Call)
 	}
 	return name
 }
@@ -171,15 +171,21 @@ func (t Tracepoint) Format() string {
 var names = map[string]string{"pathname": "filename", "path": "filename", "dirfd": "dfd", "oldpath": "oldname", "newpath": "newname", "olddirfd": "olddfd",
 	"newdirfd": "newdfd", "duration": "rqtp", "rem": "rmtp", "req": "rqtp", "statxbuf": "buffer", "fsuid": "uid", "fsgid": "gid"}
 
-// declared is a parameter in C.
-func declared(call, name string) string {
-	text := strings.HasSuffix(name, "path") || strings.HasSuffix(name, "name") || name == "buf"
+// Traced is the name of a call's parameter in its tracepoint.
+func Traced(call, name string) string {
 	if other := names[name]; other != "" {
 		name = other
 	}
 	if call == "statfs" {
 		name = strings.Replace(name, "filename", "pathname", 1)
 	}
+	return name
+}
+
+// declared is a parameter in C.
+func declared(call, name string) string {
+	text := strings.HasSuffix(name, "path") || strings.HasSuffix(name, "name") || name == "buf"
+	name = Traced(call, name)
 	switch {
 	case text:
 		return "const char * " + name
@@ -208,7 +214,7 @@ func listed() (all []string) {
 	all = append(all, "raw_syscalls:sys_enter", "raw_syscalls:sys_exit")
 	for n := range linux.Numbers {
 		if c, ok := linux.Lookup(n); ok {
-			all = append(all, "syscalls:sys_enter_"+tracedAs(c.Name), "syscalls:sys_exit_"+tracedAs(c.Name))
+			all = append(all, "syscalls:sys_enter_"+TracedAs(c.Name), "syscalls:sys_exit_"+TracedAs(c.Name))
 		}
 	}
 	return all

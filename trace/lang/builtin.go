@@ -51,7 +51,11 @@ func builtinNames() []string {
 }
 
 func (c *checker) builtin(e *Expr) Type {
-	if of, ok := c.enumerator(e.Name); ok {
+	of, ok := c.enumerator(e.Name)
+	if _, state := states.value[e.Name]; state && !ok {
+		of, ok = states, true
+	}
+	if ok {
 		t := literal(uint64(of.value[e.Name]))
 		e.Kind, e.Op, e.Value = Number, "enum", uint64(of.value[e.Name])
 		e.Type = Type{Kind: Int, Bytes: max(4, t.Bytes), Signed: t.Signed, Enum: of}

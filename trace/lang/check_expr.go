@@ -138,8 +138,11 @@ func (c *checker) unary(e *Expr) Type {
 	t := c.expr(e.Args[0])
 	switch e.Op {
 	case "*":
-		if t.Kind != Pointer && t.Kind != Unknown {
-			c.fail(e.Span, "only a pointer can be followed by *, and this is of type %s: cast it, as in *(uint64*)x", t)
+		switch {
+		case t.Kind == Int && t.Bytes == 8:
+			return uint64Type // as bpftrace has it: an address is often a number
+		case t.Kind != Pointer && t.Kind != Unknown:
+			c.fail(e.Span, "only a pointer or an address can be followed by *, and this is of type %s: cast it, as in *(uint64*)x", t)
 		}
 		if t.Elem != nil && t.Elem.Kind != Void {
 			return *t.Elem

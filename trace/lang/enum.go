@@ -54,6 +54,10 @@ func (p *parser) enumValue(s *Script) int64 {
 	return sign * int64(t.value)
 }
 
+// states are names of Linux's headers for what sched_switch says of the task that it leaves.
+var states = &Enum{Name: "task_state", value: map[string]int64{"TASK_RUNNING": 0, "TASK_INTERRUPTIBLE": 1, "TASK_UNINTERRUPTIBLE": 2},
+	Names: map[int64]string{0: "TASK_RUNNING", 1: "TASK_INTERRUPTIBLE", 2: "TASK_UNINTERRUPTIBLE"}}
+
 // enumerator returns the enum that has a name.
 func (s *Script) enumerator(name string) (*Enum, bool) {
 	for _, e := range s.Enums {

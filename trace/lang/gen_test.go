@@ -280,7 +280,7 @@ func TestCompileRefuses(t *testing.T) {
 		{`t:a:b { @ = args.quite }`, "HINT: there is fd, filename"},
 		{`kprobe:f { @ = watch.old }`, "watch.old and watch.new are there in watchpoints alone"},
 		{`kprobe:f { @ = ((struct s *)arg0)->x }`, "struct s has no field x"},
-		{`kprobe:f { @ = *arg0 }`, "only a pointer can be followed by *, and this is of type int64: cast it"},
+		{`kprobe:f { @ = *(int32)arg0 }`, "only a pointer or an address can be followed by *, and this is of type int32: cast it"},
 		{`kprobe:f { @ = arg0[1] }`, "int64 cannot be indexed"},
 		{`BEGIN { @ = lhist(1, 0, 10, 0) }`, "the step of lhist() is above 0, and this is 0"},
 		{`BEGIN { @ = lhist(1, 10, 0, 1) }`, "lhist() goes from 10 to 0"},

@@ -74,6 +74,12 @@ type Resolver interface {
 	Target(p *Point) (*Target, error)
 }
 
+// Structs is a Resolver that knows structures which a script does not declare.
+type Structs interface {
+	// Struct returns one; nil: there is none of that name.
+	Struct(name string) *Struct
+}
+
 // Expander is a Resolver that knows what patterns stand for.
 type Expander interface {
 	// Expand returns a point for each function that a pattern fits; nil: the point is as it is.

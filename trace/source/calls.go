@@ -91,8 +91,9 @@ func (s *Source) noCall(p *lang.Point) error {
 	return h
 }
 
-// names are those of Linux's tracepoints, where they differ from those in its manual.
-var names = map[string]string{"pathname": "filename", "dirfd": "dfd", "oldpath": "oldname", "newpath": "newname", "olddirfd": "olddfd", "newdirfd": "newdfd"}
+// timespec is what the pointer of a call that waits leads to.
+var timespec = &lang.Struct{Name: "__kernel_timespec", Bytes: 16, Fields: []lang.StructField{
+	{Name: "tv_sec", Type: number}, {Name: "tv_nsec", Offset: 8, Type: number}}}
 
 // fields are the arguments of a system call, by both names.
 func (s *Source) fields(site attach.Site) (all []lang.ArgField) {
@@ -112,12 +113,15 @@ func (s *Source) fields(site attach.Site) (all []lang.ArgField) {
 		if strings.HasSuffix(name, "path") || strings.HasSuffix(name, "name") || name == "buf" {
 			f.Type = address
 		}
-		if name == "argv" || name == "envp" {
+		traced := s.Traced(site.Symbol, name)
+		switch traced {
+		case "argv", "envp":
 			f.Type = lang.Type{Kind: lang.Pointer, Bytes: 8, Elem: &address}
+		case "rqtp", "rmtp":
+			f.Type = lang.Type{Kind: lang.Pointer, Bytes: 8, To: timespec, User: true}
 		}
 		all = append(all, f)
-		if other := names[name]; other != "" {
-			f.Name = other
+		if f.Name = traced; traced != name {
 			all = append(all, f)
 		}
 	}

@@ -38,10 +38,12 @@ type Source struct {
 	// Params returns the parameters of a system call; false: there is no such call. nil: the kernel runs
 	// no programs.
 	Params func(call string) ([]string, bool)
+	Traced func(call, param string) string    // a parameter's name in Linux's tracepoint; it is nil if Params is
 	Calls  func(yield func(name string) bool) // all that have parameters
 	// Types returns what a function of the kernel takes and gives. nil: nothing is known of types.
 	Types func(addr uint64) (*gotypes.Table, gotypes.Call, error)
-	// Find returns the places of an inlined function. It is nil if Types is.
+	Table func() (*gotypes.Table, error) // all types
+	// Find returns the places of an inlined function. It and Table are nil if Types is.
 	Find func(attach.Site) (places.Found, error)
 	// Functions lists the functions of a program's file. nil: the kernel runs no programs.
 	Functions func(file string) []string

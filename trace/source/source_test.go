@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,7 +27,10 @@ func newSource(t *testing.T) *Source {
 	calls := map[string][]string{"openat": {"dirfd", "pathname", "flags", "mode"}, "getpid": nil}
 	return &Source{Symbols: table,
 		Params: func(call string) ([]string, bool) { p, ok := calls[call]; return p, ok },
-		Calls:  func(yield func(string) bool) { _ = yield("getpid") && yield("openat") }}
+		Traced: func(_, param string) string {
+			return cmp.Or(map[string]string{"pathname": "filename", "dirfd": "dfd"}[param], param)
+		},
+		Calls: func(yield func(string) bool) { _ = yield("getpid") && yield("openat") }}
 }
 
 // pointOf reads an attach point.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"sonde/gotypes"
+	"sonde/gotypes/vmlinux"
 	"sonde/kernel/attach"
 	"sonde/trace/lang"
 )
@@ -14,6 +15,24 @@ import (
 type goTypes struct {
 	table   *gotypes.Table
 	structs map[gotypes.ID]*lang.Struct
+}
+
+// Struct implements lang.Structs: the kernel's types that are Linux's of another name.
+func (s *Source) Struct(name string) *lang.Struct {
+	of := vmlinux.GoName(name)
+	if of == "" || s.Table == nil {
+		return nil
+	}
+	table, err := s.Table()
+	if err != nil {
+		return nil
+	}
+	id, err := table.Named(of)
+	if err != nil {
+		return nil
+	}
+	g := goTypes{table, map[gotypes.ID]*lang.Struct{}}
+	return g.structure(id)
 }
 
 // describe has a target know the arguments and the results of a function of the kernel, when a script asks
@@ -84,6 +103,9 @@ func (g *goTypes) of(id gotypes.ID) lang.Type {
 		elem := g.of(x.Elem)
 		return lang.Type{Kind: lang.SliceOf, Bytes: x.Size, Elem: &elem}
 	case reflect.Array:
+		if vmlinux.IsChar(g.table.Type(x.Elem)) {
+			return lang.Type{Kind: lang.String, Bytes: x.Size}
+		}
 		elem := g.of(x.Elem)
 		return lang.Type{Kind: lang.ArrayOf, Bytes: x.Size, Elem: &elem}
 	case reflect.Struct:
@@ -103,8 +125,13 @@ func (g *goTypes) structure(id gotypes.ID) *lang.Struct {
 	s := &lang.Struct{Name: short(x.Name), Bytes: x.Size}
 	g.structs[id] = s
 	s.Fill = func() {
-		for _, f := range x.Fields {
-			s.Fields = append(s.Fields, lang.StructField{Name: f.Name, Offset: f.Offset, Type: g.of(f.Type)})
+		c := vmlinux.LinuxFields(x)
+		for i, f := range x.Fields {
+			field := lang.StructField{Name: f.Name, Offset: f.Offset, Type: g.of(f.Type)}
+			if i < len(c) {
+				field.Name = c[i]
+			}
+			s.Fields = append(s.Fields, field)
 		}
 	}
 	return s
