@@ -17,7 +17,7 @@ import (
 var kernelMachines = []machine.Config{
 	{Machine: "q35", SMP: 4, Script: brief + "ktest " + atOnce},
 	{Machine: "q35", SMP: 2, Script: fewer() + "ktest"},
-	{Machine: "microvm", SMP: 2, Script: brief + "ktest traps/ memory/ sched/ stop/ grace/ user/interrupts user/nmis user/timers user/unmapped user/shootdown watch/access watch/armed watch/lock optimized/storm_all kprobes/a_million kprobes/handlers_run"},
+	{Machine: "microvm", SMP: 2, Script: brief + "ktest traps/ memory/ sched/ stop/grace stop/late stop/others stop/saved stop/storm stop/stop_machine grace/ user/interrupts user/nmis user/timers user/unmapped user/shootdown watch/access watch/armed watch/lock optimized/storm_all kprobes/a_million kprobes/handlers_run"},
 }
 
 // oneProcessor runs all cases.
@@ -31,7 +31,7 @@ const atOnce = "traps/ memory/ sched/ stop/ grace/ ring/ glass/storm glass/watch
 	"user/shootdown user/loops user/unmapped user/threads user/nmis user/kernel_probes user/kick user/changed user/exceptions " +
 	"watch/armed watch/regist watch/program_beside watch/program_writes watch/random watch/lock watch/machine watch/access " +
 	"handlers/loop handlers/run handlers/never handlers/sends handlers/prints control/ " +
-	"bpf/all_kinds bpf/on_all bpf/unload bpf/budget bpf/who bpf/records bpf/maps " +
+	"bpf/all_kinds bpf/on_all bpf/unload bpf/records " +
 	"attach/on_all attach/tick attach/timer attach/kernel attach/system_calls attach/watchpoint " +
 	"tracepoints/ uprobes/camera_storm uprobes/stopped uprobes/trap programs/"
 

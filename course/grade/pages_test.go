@@ -157,8 +157,9 @@ func TestPagesShowOutput(t *testing.T) {
 		t.Skip("boots")
 	}
 	for _, l := range withPages(t) {
+		g := l.withSolution(t)
 		t.Run(filepath.Base(l.Dir), func(t *testing.T) {
-			g := l.withSolution(t)
+			t.Parallel()
 			var out []string
 			for _, f := range l.fences(t) {
 				switch f.head[0] {
