@@ -72,7 +72,9 @@ func TestBtRunsBpftracesTools(t *testing.T) {
 		args = append(args, "-add", debians(t, "/usr/sbin/"+tool.name+".bt"))
 		commands = append(commands, fmt.Sprintf("echo tool %s; bt -c '%s' /usr/sbin/%[1]s.bt", tool.name, tool.work))
 	}
-	commands = append(commands, "echo tool after", "bpf prog; bpf map; bpf link")
+	tools = append(tools, packagedTool{name: "libc", wants: []string{`^said by bash\r?$`}})
+	commands = append(commands, "echo tool libc", `bt -q -e 'uprobe:/lib/x86_64-linux-gnu/libc.so.6:write /comm == "bash"/ { printf("%s", str(arg1, arg2)); }' -c '/bin/bash -c "echo said by bash > /dev/null"'`,
+		"echo tool after", "bpf prog; bpf map; bpf link")
 	out, err := launch(t, append(args, "-c", strings.Join(commands, "; "))...).Output()
 	if err != nil {
 		t.Errorf("%v", err)

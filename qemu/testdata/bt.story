@@ -327,3 +327,31 @@ RUN bt -q -e 'i:ms:1 { exit(); }' -c '/bin/sleep 1000'; gone
 EXPECT ^it has ended$
 RUN bt -q -e 'i:ms:200 { exit(); }' -c '/bin/sleep 1001'; gone
 EXPECT ^it has ended$
+
+NAME a line of the source is hit as often as it is executed
+RUN bt -q -e 'line:kernel/vfs/io.go:76 { @line = count(); }' -c 'cat /proc/uptime; cat /proc/version'
+EXPECT ^@line: 4$
+
+NAME scripts count what strace, funccount and stackcount count
+RUN bt -q -e 't:raw_syscalls:sys_enter /comm == "cat"/ { @ = count(); }' -c 'strace -f -c /bin/cat /proc/uptime' > /tmp/counts 2>&1
+RUN set -- $(grep total /tmp/counts) $(grep '^@:' /tmp/counts); echo "execve, which another name has made, is not counted: $(($4 - $8))"
+RUN bt -q -e 'kprobe:vfs.Read /comm == "cat"/ { @reads = count(); }' -c "funccount -c '/bin/cat /proc/uptime > /dev/null' vfs.Read"
+RUN bt -q -e 'kprobe:vfs.Write { @[kstack(1)] = count(); }' -c "stackcount -c '/bin/cat /proc/uptime > /dev/null' vfs.Write"
+EXPECT ^execve, which another name has made, is not counted: 1$
+EXPECT ^@\[vfs\.Read\]: 2$
+EXPECT ^@reads: 2$
+EXPECT ^ +proc\.\(\*Thread\)\.SystemCall\+\d+$
+EXPECT ^\]: 1$
+EXPECT ^ +vfs\.Write\+2$
+EXPECT ^\]: 1$
+
+NAME collections are those that the runtime counts
+RUN bt -q -e 'BEGIN { @a = gcnum; } tracepoint:go:gc_start { @t = nsecs; } tracepoint:go:gc_end /@t/ { @gc = hist(nsecs - @t); @n++; } END { printf("as many: %d, some: %d\n", @n == gcnum - @a, @n > 0); clear(@t); clear(@a); }' -c 'repeat 400 cat /proc/uptime > /dev/null'
+EXPECT ^as many: 1, some: 1$
+EXPECT ^@gc:$
+EXPECT ^\[\d+[KMG]?, \d+[KMG]?\) +\d+ \|
+
+NAME a series is drawn
+RUN bt -q -e 'i:ms:20 { @ = tseries(ncpus, 100ms, 5); } i:ms:450 { exit(); }'
+EXPECT ^hh:mm:ss\.ms +\|_+\|$
+EXPECT ^\d\d:\d\d:\d\d\.\d{3} \| +\* +\| 1$
