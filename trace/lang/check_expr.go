@@ -140,7 +140,7 @@ func (c *checker) unary(e *Expr) Type {
 	case "*":
 		switch {
 		case t.Kind == Int && t.Bytes == 8:
-			return uint64Type // as bpftrace has it: an address is often a number
+			return Type{Kind: Int, Bytes: 8, User: t.User} // as bpftrace has it: an address is often a number
 		case t.Kind != Pointer && t.Kind != Unknown:
 			c.fail(e.Span, "only a pointer or an address can be followed by *, and this is of type %s: cast it, as in *(uint64*)x", t)
 		}
