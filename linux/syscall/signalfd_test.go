@@ -163,7 +163,7 @@ func TestSignalfdRefuses(t *testing.T) {
 		want(t, p, "writing", p.Call(nWrite, fd, scratch, 128), inval)
 		// A signal with a handler interrupts the read.
 		action(p, abi.SIGALRM, func(*player, uint64, uint64, uint64) {}, 0, 0)
-		setTimer(p, abi.ITIMER_REAL, 5*time.Millisecond, 0)
+		setTimer(p, abi.ITIMER_REAL, 5*time.Millisecond, 5*time.Millisecond)
 		want(t, p, "interrupted", p.Call(nRead, fd, scratch, 128), errno(sys.EINTR))
 	})
 }

@@ -39,8 +39,9 @@ func TestFIFOInASystemCall(t *testing.T) {
 		p.Call(nClose, r)
 		n := 0
 		action(p, abi.SIGALRM, func(*player, uint64, uint64, uint64) { n++ }, 0, 0)
-		setTimer(p, abi.ITIMER_REAL, 10*time.Millisecond, 0)
+		setTimer(p, abi.ITIMER_REAL, 10*time.Millisecond, 10*time.Millisecond)
 		want(t, p, "open until a signal", int64(openPath(p, "/fifo", abi.O_RDONLY)), errno(sys.EINTR))
+		setTimer(p, abi.ITIMER_REAL, 0, 0)
 		want(t, p, "no descriptor is left", p.Call(nClose, 0), errno(sys.EBADF))
 	})
 }

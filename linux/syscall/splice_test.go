@@ -118,8 +118,10 @@ func TestSpliceWaits(t *testing.T) {
 		p.Call(nClose, w)
 		want(t, p, "wait", p.Call(nWait4, child, 0, 0, 0), int64(child))
 		action(p, abi.SIGALRM, func(*player, uint64, uint64, uint64) {}, 0, 0)
-		setTimer(p, abi.ITIMER_REAL, 5*time.Millisecond, 0)
-		want(t, p, "interrupted", p.Call(nSplice, r2, 0, openNew(p, "/x", abi.O_RDWR), 0, 1, 0), errno(sys.EINTR))
+		x := openNew(p, "/x", abi.O_RDWR)
+		setTimer(p, abi.ITIMER_REAL, 5*time.Millisecond, 5*time.Millisecond)
+		want(t, p, "interrupted", p.Call(nSplice, r2, 0, x, 0, 1, 0), errno(sys.EINTR))
+		setTimer(p, abi.ITIMER_REAL, 0, 0)
 		killed := uint64(p.Fork(func(c *player) {
 			c.Call(nTee, r2, w2+9, 1, 0)
 			c.Call(nSplice, r2, 0, openNew(c, "/x", abi.O_RDWR), 0, 1, 0)
