@@ -81,10 +81,6 @@ func (c *checker) field(e *Expr) Type {
 	}
 	if s := c.structOf(t.To.Name); s != nil { // it may have been declared after the pointer
 		t.To = s
-	} else if of, ok := c.opt.Resolver.(Structs); ok && len(t.To.All()) == 0 {
-		if known := of.Struct(t.To.Name); known != nil {
-			t.To.Fields, t.To.Bytes = known.All(), known.Bytes
-		}
 	}
 	f, names := t.To.find(e.Name)
 	if f != nil {

@@ -41,7 +41,7 @@ func (c *checker) typeOf(n *TypeName) Type {
 
 // typeOfProgram is a type of the program that is probed, unless the script declares one of that name.
 func (c *checker) typeOfProgram(n *TypeName) (t Type, ok bool) {
-	if _, basic := basicTypes[n.Name]; c.target == nil || c.target.CType == nil || basic && !n.Struct || c.structOf(n.Name) != nil || c.enumOf(n.Name) != nil {
+	if _, basic := basicTypes[n.Name]; c.target == nil || c.target.CType == nil || basic && !n.Struct || c.declared(n.Name) != nil || c.enumOf(n.Name) != nil {
 		return t, false
 	}
 	t, ok = c.target.CType(n.Name)

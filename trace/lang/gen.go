@@ -14,6 +14,7 @@ import (
 func Compile(s *Script, o *Options) (u *Unit, err error) {
 	defer catch(&err)
 	c := &checker{Script: s, opt: o, maps: map[string]*Map{}, options: map[string]string{}, scopes: map[*Point]*scope{}}
+	s.known = knownTo(o.Resolver)
 	c.types()
 	u = &Unit{Script: s, Settings: c.settings}
 	u.Specs = []*bpf.MapSpec{

@@ -97,6 +97,8 @@ func TestRun(t *testing.T) {
 		{`BEGIN { @ = strncmp("abc", "abd", 2); @a = strncmp("abc", "abd", 3) == 1; @b = strncmp("abc", "abc", 9) }`, `@[]=0 @a[]=1 @b[]=0`},
 		{`BEGIN { @ = $1 + 1; @b = $2; @c = str($2); @d = $3; @n = $# }`, `@[]=13 @b[]=two @c[]=two @d[]=0 @n[]=2`},
 		{`BEGIN { @ = sizeof(uint32) + sizeof(5); @f = (5, "x").0; $t = (1, "y"); @g = $t.1; @s[kstack] = 1; @u = ustack(2) }`, `@[]=5 @f[]=5 @g[]=y @s[3]=1 @u[]=30064771075`},
+		{`BEGIN { $k = (struct known *)0; @ = sizeof(struct known); @a = sizeof(*$k); @o = offsetof(struct known, next); @p = sizeof($k->next->next) }`, `@[]=24 @a[]=24 @o[]=16 @p[]=8`},
+		{`struct known { int a; } BEGIN { @ = sizeof(struct known) }`, `@[]=4`},
 		{`BEGIN { @ = len(kstack); $s = ustack(2); @u = len($s) + len(ustack(raw)); @m[1] = kstack; @l = len(@m[1]) }`, `@[]=30 @l[]=30 @m[1]=3 @u[]=60`},
 		{`BEGIN { @[probe] = 1; @f = func }`, `@[0@0x0]=1 @f[]=4660`},
 		{`BEGIN { @x[1] = (1, "a"); @y = @x[1]; @z = @x[2]; @k[(1, "b")] = 1; @l[@x[1].1] = 2; if (@k[1, "b"]) { @m = 1 } }`, `@k[1,b]=1 @l[a]=2 @m[]=1 @x[1]=(1,a) @y[]=(1,a) @z[]=(0,)`},

@@ -24,7 +24,7 @@ func (p *parser) structBody(s *Script, union bool) *Struct {
 	t := &Struct{}
 	if p.tok.kind == word {
 		name := p.word("a name")
-		if s.structOf(name.text) != nil {
+		if s.declared(name.text) != nil {
 			p.fail(name.Span, "struct %s is declared a second time", name.text)
 		}
 		t.Name = name.text

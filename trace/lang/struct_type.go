@@ -18,13 +18,22 @@ func alignOf(t Type) int {
 	return min(8, max(1, t.Bytes))
 }
 
-func (s *Script) structOf(name string) *Struct {
+// declared is a structure of the script; nil: there is none of that name.
+func (s *Script) declared(name string) *Struct {
 	for _, t := range s.Structs {
 		if t.Name == name {
 			return t
 		}
 	}
 	return nil
+}
+
+// structOf is a structure of the script, or one that is known without it.
+func (s *Script) structOf(name string) *Struct {
+	if t := s.declared(name); t != nil || s.known == nil {
+		return t
+	}
+	return s.known(name)
 }
 
 // typeOf is the type that a name stands for.

@@ -11,6 +11,8 @@ type Script struct {
 	Enums   []*Enum
 	Macros  []*Macro
 	Probes  []*Probe
+
+	known func(name string) *Struct // finds those that the script does not declare; nil: there are none
 }
 
 // Macro is "macro name(a, $b, @c) { … }": its body stands for its calls.

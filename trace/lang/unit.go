@@ -80,6 +80,21 @@ type Structs interface {
 	Struct(name string) *Struct
 }
 
+// knownTo asks a Resolver once for each name.
+func knownTo(r Resolver) func(name string) *Struct {
+	of, ok := r.(Structs)
+	if !ok {
+		return nil
+	}
+	found := map[string]*Struct{}
+	return func(name string) *Struct {
+		if _, asked := found[name]; !asked {
+			found[name] = of.Struct(name)
+		}
+		return found[name]
+	}
+}
+
 // Expander is a Resolver that knows what patterns stand for.
 type Expander interface {
 	// Expand returns a point for each function that a pattern fits; nil: the point is as it is.
