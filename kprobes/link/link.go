@@ -36,7 +36,7 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, 
 	a := new(attachment)
 	var all []*attach.Place
 	for i := range sites {
-		found, err := a.find(l, &sites[i])
+		found, err := a.find(l, &sites[i], len(all))
 		if err != nil {
 			return nil, attach.Misplaced(sites[i], err)
 		}
@@ -53,10 +53,10 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, 
 	return a, nil
 }
 
-// find returns the places that a site stands for.
+// find returns the places that a site stands for; before it, there are some of others.
 //
 // Errors: those of kprobes.Resolve and places.Find; E2BIG there are more than the link wants.
-func (a *attachment) find(l *attach.Link, s *attach.Site) (list []*attach.Place, err error) {
+func (a *attachment) find(l *attach.Link, s *attach.Site, before int) (list []*attach.Place, err error) {
 	at := func(addr uint64) *attach.Place {
 		return &attach.Place{Link: l, Site: s, Where: kallsyms.Where(addr), Addr: addr}
 	}
@@ -72,7 +72,7 @@ func (a *attachment) find(l *attach.Link, s *attach.Site) (list []*attach.Place,
 		list = append(list, at(spot.Addr))
 	}
 	a.found = append(a.found, f)
-	return list, l.Fits(len(list), "place")
+	return list, l.Fits(len(list), before, "place")
 }
 
 // optional: of several places that a site stands for, some may be refused.
