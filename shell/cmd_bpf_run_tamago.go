@@ -14,7 +14,7 @@ import (
 // bpfRun loads an object file, attaches its programs, and prints what they say and record: until ^C, or
 // while a command runs. At the end it prints the maps, and removes all that no file keeps.
 func bpfRun(c *Context, args []string) error {
-	opts, args, err := Options(args, "B:")
+	opts, args, err := Options(args, "+B:")
 	switch {
 	case err != nil:
 		return err

@@ -72,7 +72,7 @@ type glassLine struct {
 //
 // Errors: ErrUsage, and those of attach.ParseSiteOf.
 func parseGlass(args []string) (g glassLine, err error) {
-	opts, args, err := Options(args, "t:n:c:wsjo")
+	opts, args, err := Options(args, "+t:n:c:wsjo")
 	if err != nil {
 		return g, err
 	}

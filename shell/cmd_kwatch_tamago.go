@@ -43,7 +43,7 @@ func completeWatch(s *Shell, word string) (words []string) {
 }
 
 func runKwatch(c *Context, args []string) error {
-	opts, args, err := Options(args, "n:p:")
+	opts, args, err := Options(args, "+n:p:")
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ var watchCommand = &Command{
 }
 
 func runWatch(c *Context, args []string) error {
-	opts, args, err := Options(args, "n:c:")
+	opts, args, err := Options(args, "+n:c:")
 	if err != nil {
 		return err
 	}

@@ -78,21 +78,26 @@ func Usagef(format string, args ...any) error {
 	return usageError(fmt.Sprintf(format, args...))
 }
 
-// Options removes single-letter options from the front of args, as getopt does. known lists them; a
-// letter followed by ":" takes a value, and the value of any other is the letter, once for each
-// time that it was given. The first word that is not an option, or "--", ends them.
+// Options takes single-letter options out of args, as getopt(3) does. known lists them; a letter followed
+// by ":" takes a value, and the value of any other is the letter, once for each time that it was given.
+// "--" ends them; with "+" at the beginning of known, the first word that is not an option does, too.
 //
 // Errors: ErrUsage.
-func Options(args []string, known string) (map[byte]string, []string, error) {
-	opts := make(map[byte]string)
+func Options(args []string, known string) (opts map[byte]string, operands []string, err error) {
+	known, first := strings.CutPrefix(known, "+")
+	opts = make(map[byte]string)
 	for len(args) > 0 {
 		word := args[0]
-		if len(word) < 2 || word[0] != '-' {
-			break
-		}
 		args = args[1:]
 		if word == "--" {
 			break
+		}
+		if len(word) < 2 || word[0] != '-' {
+			operands = append(operands, word)
+			if first {
+				break
+			}
+			continue
 		}
 		for i := 1; i < len(word); i++ {
 			at := strings.IndexByte(known, word[i])
@@ -114,7 +119,7 @@ func Options(args []string, known string) (map[byte]string, []string, error) {
 			break
 		}
 	}
-	return opts, args, nil
+	return opts, append(operands, args...), nil
 }
 
 // noArgs refuses any argument.

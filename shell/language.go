@@ -86,7 +86,7 @@ func shift(c *Context, args []string) error {
 }
 
 func unset(c *Context, args []string) error {
-	opts, names, err := Options(args, "fv")
+	opts, names, err := Options(args, "+fv")
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ var straceCommand = &Command{
 func init() { builtins = append(builtins, straceCommand) }
 
 func runStrace(c *Context, args []string) error {
-	opts, args, err := Options(args, "fcp:e:o:")
+	opts, args, err := Options(args, "+fcp:e:o:")
 	if err != nil {
 		return err
 	}

@@ -194,7 +194,7 @@ func exported(from *state) *state {
 }
 
 func plainCommand(c *Context, args []string) error {
-	opts, args, err := Options(args, "v")
+	opts, args, err := Options(args, "+v")
 	switch {
 	case err != nil:
 		return err
