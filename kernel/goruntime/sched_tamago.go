@@ -44,6 +44,9 @@ func TickEvery(ns int64) { runtime.SondeTickEvery(ns) }
 // Context: any.
 func Quiet(i int) uint64 { return runtime.SondeQuiet(i) }
 
+// Pass says that this CPU is at a scheduling point: the caller is in no handler, no detour and no slot.
+func Pass() { runtime.SondePass() }
+
 // Idle reports whether CPU i is halted, how often it has halted, and for how
 // many nanoseconds in all.
 //

@@ -87,11 +87,12 @@ func (s *Snapshot) passedWithin(ns int64) bool {
 }
 
 // Synchronize returns when every CPU has passed a scheduling point since the
-// call, and how long that took. It stops no CPU; one in a loop without calls
-// delays it.
+// call, and how long that took. Snapshots from before the call have passed then. It
+// stops no CPU; one in a loop without calls delays it.
 func Synchronize() (took time.Duration) {
 	cpu.Forbid("waits for a grace period")
 	start := cpu.Nanotime()
+	goruntime.Pass()
 	s := Now()
 	s[cpu.ID()]-- // to be here is to be at a scheduling point
 	w := watched{on: glass.Taping()}

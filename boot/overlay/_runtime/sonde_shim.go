@@ -277,6 +277,15 @@ func sondeSchedule() {
 	sondeIRQRestore(flags)
 }
 
+// SondePass says that this CPU is at a scheduling point.
+//
+//go:nosplit
+func SondePass() {
+	flags := sondeIRQOff()
+	sondeCPUSelf().quiet++
+	sondeIRQRestore(flags)
+}
+
 // SondeWake wakes the goroutine that sleeps on n (SondeSleepOn), once.
 //
 // Context: any; interrupts are off meanwhile.

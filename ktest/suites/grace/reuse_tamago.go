@@ -17,10 +17,23 @@ func init() {
 	suites.Add("grace/slot_is_not_reused_while_a_cpu_is_in_it", slotReuse)
 	suites.Add("grace/detour_is_not_reused_while_a_cpu_is_in_it", detourReuse)
 	suites.Add("grace/log_says_once_that_no_detour_is_left", noDetour)
+	suites.Add("grace/snapshot_has_passed_after_a_wait", snapshot)
 }
 
 // second is the offset of the second instruction of plain.
 const second = 2
+
+// snapshot takes one before each of many waits, which often need no other goroutine. What was freed before a wait is
+// free behind it.
+func snapshot(t *suites.T) {
+	for range 1000 {
+		s := grace.Now()
+		grace.Synchronize()
+		if !s.Passed() {
+			t.Fatalf("not passed")
+		}
+	}
+}
 
 // slotReuse holds a CPU in the last slot there is, and wants that for another
 // probe. The pre-handler runs with interrupts off; IRETQ leads to the slot and
