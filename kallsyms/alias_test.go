@@ -34,6 +34,17 @@ func TestAliasesResolve(t *testing.T) {
 	}
 }
 
+// TestAliasesComeBeforeEnds: tools attach by them, and to look for the end of a name is to read all names.
+func TestAliasesComeBeforeEnds(t *testing.T) {
+	table := mustLoad(t, append(sample(), Symbol{Name: "sonde/data/vfs_read", Addr: 0x1200, Size: 8, Type: 'D'}))
+	if s, err := table.Resolve("vfs_read"); err != nil || s.Name != "sonde/kernel/vfs.Read" {
+		t.Errorf("vfs_read is %q, %v", s.Name, err)
+	}
+	if s, err := table.Resolve("data/vfs_read"); err != nil || s.Addr != 0x1200 {
+		t.Errorf("data/vfs_read is %q, %v", s.Name, err)
+	}
+}
+
 func TestAliasesFitPatterns(t *testing.T) {
 	table := mustLoad(t, sample())
 	for pattern, want := range map[string]int{"*_vfs_*": 2, "vfs_*": 2, "vfs_r*": 1, "vfs.*": 3, "runtime_*": 1, "net_*": 0, "net.*": 0} {

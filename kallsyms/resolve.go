@@ -38,11 +38,11 @@ func (t *Table) Addr(name string) (Symbol, error) {
 	return Symbol{}, ambiguous(name, found)
 }
 
-// Resolve finds a symbol by what a user types: the exact name, or the end of
-// one that follows a slash of its path, if only one symbol fits. So
-// "vfs.(*File).Read" is "sonde/kernel/vfs.(*File).Read". A function written in
-// assembly need not be given its ".abi0". Of what is left, an alias is looked for
-// (Aliases): vfs_File_Read, or Linux's name vfs_read.
+// Resolve finds a symbol by what a user types: the exact name; an alias (Aliases),
+// as vfs_File_Read or Linux's name vfs_read; or the end of one that follows a slash
+// of its path, if only one symbol fits. So "vfs.(*File).Read" is
+// "sonde/kernel/vfs.(*File).Read". A function written in assembly need not be given
+// its ".abi0". Ends are what is looked for last, because that reads all names.
 //
 // Errors: ErrUnknown, with similar names; ErrAmbiguous, with the candidates.
 func (t *Table) Resolve(name string) (Symbol, error) {
@@ -53,6 +53,9 @@ func (t *Table) Resolve(name string) (Symbol, error) {
 		if first := t.searchName(exact); first < t.n && t.name(t.byName(first)) == exact {
 			return t.Addr(exact)
 		}
+	}
+	if s, ok := t.alias(name); ok {
+		return s, nil
 	}
 	for _, suffix := range [...]string{name, name + abi0} {
 		var found []Symbol
@@ -67,9 +70,6 @@ func (t *Table) Resolve(name string) (Symbol, error) {
 		if len(found) > 1 {
 			return Symbol{}, ambiguous(name, found)
 		}
-	}
-	if s, ok := t.alias(name); ok {
-		return s, nil
 	}
 	return Symbol{}, &unknown{t, name}
 }
