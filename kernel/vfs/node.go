@@ -150,7 +150,8 @@ type Zeroes interface {
 // Mapped is a Handle whose bytes programs can map.
 type Mapped interface {
 	// Map returns the pages for a mapping of n bytes at an offset, which is shared or private, and will be
-	// written to or not. later says that it may be written to by a later mprotect. Errors: EINVAL, EPERM, EACCES.
+	// written to or not. They are held for the caller, who drops them. later says that it may be written to by a
+	// later mprotect. Errors: EINVAL, EPERM, EACCES.
 	Map(off, n uint64, shared, write bool) (s backing.Store, later bool, err error)
 }
 

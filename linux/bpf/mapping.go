@@ -57,6 +57,7 @@ func (s *mapState) mapping(m *kbpf.Map, write bool) (backing.Store, bool, error)
 		}
 		kbpf.Release(m)
 	}
+	p.Hold()
 	return p, write, nil
 }
 

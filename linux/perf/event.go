@@ -230,7 +230,6 @@ func (e *Event) Close() error {
 	}
 	e.ring.Store(nil)
 	e.leave()
-	e.memory.close()
 	return nil
 }
 

@@ -136,9 +136,11 @@ func TestWhatIsAttachedTo(t *testing.T) {
 		{Attr{Type: software, Config: cpuClock, Period: 5e9}, attach.Site{Kind: attach.Tick, Hz: 1}},
 	} {
 		if e := open(t, tt.a); e.clock { // which ticks when somebody wants to know
-			if _, _, err := e.Map(0, 2*pageSize, true, true); err != nil {
+			s, _, err := e.Map(0, 2*pageSize, true, true)
+			if err != nil {
 				t.Fatal(err)
 			}
+			defer s.Drop()
 		}
 		if got := fakes[len(fakes)-1].site; got != tt.want {
 			t.Errorf("%+v: %+v, want %+v", tt.a, got, tt.want)
@@ -216,7 +218,6 @@ func TestSamplesHaveWhatIsAskedFor(t *testing.T) {
 	if err != nil || !later {
 		t.Fatal(err)
 	}
-	s.Hold()
 	defer s.Drop()
 	for range 5 {
 		hit(7, 8, 1)
@@ -255,19 +256,42 @@ func TestMappingsThatAreNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Hold()
 	if _, _, err := e.Map(0, 3*pageSize, true, true); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("another size: %v", err)
-	}
-	if again, _, err := e.Map(0, 2*pageSize, true, true); err != nil || again != s {
-		t.Errorf("the same again: %v", err)
 	}
 	s.Drop()
 	if e.memory.pages != nil || e.PerfRing().Poll() != 0 {
 		t.Error("unmapped: the memory is there")
 	}
-	if _, _, err := e.Map(0, 3*pageSize, true, true); err != nil {
-		t.Errorf("another size, afterwards: %v", err)
+	if s, _, err = e.Map(0, 3*pageSize, true, true); err != nil {
+		t.Fatalf("another size, afterwards: %v", err)
+	}
+	s.Drop()
+}
+
+// TestPagesStayForWhoMapsThem: a thread has asked for pages and is about to map them when others unmap them and close
+// the event.
+func TestPagesStayForWhoMapsThem(t *testing.T) {
+	e := open(t, Attr{Type: software, Config: bpfOutput})
+	first, _, err := e.Map(0, 2*pageSize, true, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _, err := e.Map(0, 2*pageSize, true, true)
+	if err != nil || again != first {
+		t.Fatalf("the same again: %v", err)
+	}
+	first.Drop()
+	if e.memory.pages != again {
+		t.Fatal("the pages are freed when the first mapping ends")
+	}
+	e.Close()
+	if e.memory.pages != again {
+		t.Fatal("the pages are freed when the event is closed")
+	}
+	again.Drop()
+	if e.memory.pages != nil {
+		t.Error("the pages are left when the last mapping has ended")
 	}
 }
 
@@ -289,7 +313,6 @@ func TestClockTicksWhileItIsHeard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages.Hold()
 	ticks(true, "mapped")
 	e.Enable(false)
 	ticks(false, "disabled")

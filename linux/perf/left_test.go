@@ -34,7 +34,6 @@ func TestNothingIsLeftOfAClosedEvent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pages.Hold()
 		t.Cleanup(pages.Drop)
 	}
 	for _, tt := range []struct {

@@ -20,7 +20,8 @@ type memory struct {
 	pages *mapping // guarded by mu; nil: nothing is mapped
 }
 
-// mapping is the pages as one or more programs have mapped them. They stay until the last has unmapped them.
+// mapping is the pages as one or more programs have mapped them. They stay until the last has unmapped them, and
+// are held from the beginning: another thread may unmap them, or close the event, before they are in a space.
 type mapping struct {
 	kbpf.Pages
 	event *Event
@@ -46,6 +47,7 @@ func (e *Event) Map(off, n uint64, shared, write bool) (backing.Store, bool, err
 		if uint64(len(p.Mem)) != n || p.write != write {
 			return nil, false, refusal.New(syscall.EINVAL, "perf: the event is mapped with %d bytes", len(p.Mem))
 		}
+		p.holds++
 		return p, write, nil
 	}
 	mem, err := newPages(int(n))
@@ -61,7 +63,7 @@ func (e *Event) Map(off, n uint64, shared, write bool) (backing.Store, bool, err
 		kbpf.FreePages(mem)
 		return nil, false, err
 	}
-	m.pages = &mapping{event: e, write: write}
+	m.pages = &mapping{event: e, write: write, holds: 1}
 	m.pages.Mem, m.pages.Name, m.pages.Inode = mem, "anon_inode:[perf_event]", e.Stat().Ino
 	e.ring.CompareAndSwap(nil, &e.own)
 	return m.pages, write, nil
@@ -106,13 +108,4 @@ func (m *memory) free() {
 	p.event.ring.CompareAndSwap(&p.event.own, nil)
 	p.event.own.SetMemory(nil, false)
 	later(func() { kbpf.FreePages(p.Mem) })
-}
-
-// close frees pages that no program has.
-func (m *memory) close() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.pages != nil && m.pages.holds == 0 {
-		m.free()
-	}
 }

@@ -94,7 +94,6 @@ func mapFile(t *proc.Thread, a *Args, addr uint64, how space.Flags) (uint64, err
 		if err != nil {
 			return 0, err
 		}
-		back.Hold() // so that it is told of the end of a mapping that there never was, too
 		defer back.Drop()
 		if !later {
 			how |= space.NoWrite
