@@ -173,3 +173,32 @@ func output(cpu int) (int, error) {
 	}
 	return int(fd), nil
 }
+
+// remapped has threads map the ring of the same perf event at once, write into it and unmap it: often, because the
+// moment in which one takes what another gives back is short.
+func remapped() error {
+	attr := [16]uint64{1 | 128<<32, 10} // what programs put out
+	fd, _, errno := syscall.Syscall6(syscall.SYS_PERF_EVENT_OPEN, uintptr(unsafe.Pointer(&attr)), ^uintptr(0), 0, ^uintptr(0), 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	defer syscall.Close(int(fd))
+	const threads, times = 4, 40_000
+	var errs [threads]error
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() {
+			for n := 0; n < times && errs[i] == nil; n++ {
+				ring, err := syscall.Mmap(int(fd), 0, 2*4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+				if err != nil {
+					errs[i] = fmt.Errorf("mapping %d: %w", n, err)
+					return
+				}
+				ring[4096+i]++
+				errs[i] = syscall.Munmap(ring)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs[:]...)
+}
