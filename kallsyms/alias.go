@@ -31,12 +31,12 @@ func (t *Table) Aliases() []Alias {
 
 func (t *Table) makeAliases() {
 	a := &t.aliases
-	a.byName = map[string]int{}
 	add := func(name string, s Symbol, linux bool) {
 		a.byName[name] = len(a.all)
 		a.all = append(a.all, Alias{name, s, linux})
 	}
-	functions := t.functions()
+	functions := slices.AppendSeq(make([]Symbol, 0, t.n), t.functions)
+	a.all, a.byName = make([]Alias, 0, len(functions)), make(map[string]int, len(functions))
 	names := make([]string, len(functions))
 	for i, s := range functions {
 		names[i] = strings.TrimSuffix(s.Name, abi0)
@@ -53,14 +53,13 @@ func (t *Table) makeAliases() {
 	}
 }
 
-// functions returns the symbols of code that is a function, one for each address.
-func (t *Table) functions() (all []Symbol) {
+// functions calls yield for the symbols of code that is a function, one for each address.
+func (t *Table) functions(yield func(Symbol) bool) {
 	for s := range t.Text {
-		if t.isFunction(s) {
-			all = append(all, s)
+		if t.isFunction(s) && !yield(s) {
+			return
 		}
 	}
-	return all
 }
 
 // isFunction tells whether a symbol is that of a function, and not a mark of the linker's before one.
@@ -105,8 +104,9 @@ func (t *Table) WriteAliases(w io.Writer) error {
 
 // inC returns the names by address by which tools know symbols: Linux's if there are some, or else that which C allows.
 func (t *Table) inC() map[uint64][]string {
-	names := map[uint64][]string{}
-	for _, a := range slices.Backward(t.Aliases()) { // Linux's first
+	all := t.Aliases()
+	names := make(map[uint64][]string, len(all))
+	for _, a := range slices.Backward(all) { // Linux's first
 		at := a.Symbol.Addr
 		if mark := a.Symbol.IsText() && !t.isFunction(a.Symbol); !mark && (a.Linux || len(names[at]) == 0) {
 			names[at] = append(names[at], a.Name)
@@ -141,7 +141,7 @@ func (t *Table) WriteC(w io.Writer) error {
 func (t *Table) WriteFunctions(w io.Writer) error {
 	names := t.inC()
 	var buf []byte
-	for _, s := range t.functions() {
+	for s := range t.functions {
 		for _, name := range names[s.Addr] {
 			if s.Flags&NoProbe == 0 {
 				buf = append(append(buf, name...), '\n')
