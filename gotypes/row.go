@@ -20,8 +20,10 @@ func (c *Call) Params() []Arg {
 	if c.Hidden == nil {
 		return c.Args
 	}
-	return slices.Insert(slices.Clone(c.Args), Dictionary(c.Name), Arg{Param{Name: "dictionary"}, *c.Hidden})
+	return slices.Insert(slices.Clone(c.Args), Dictionary(c.Name), Arg{dictionary, *c.Hidden})
 }
+
+var dictionary = Param{Name: "dictionary"}
 
 // Row returns of what arguments are made if they lie in memory as C would have them for an eBPF program: one
 // behind the other, each from a multiple of 8 bytes on. Its second result is how many bytes that takes.

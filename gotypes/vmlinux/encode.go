@@ -151,23 +151,23 @@ func (e *encoder) structure(x *gotypes.Desc, name string) btf.Type {
 }
 
 // proto returns the prototype of a function.
-func (e *encoder) proto(c gotypes.Call) btf.ID {
-	p := btf.Type{Kind: btf.FuncProto}
-	for i, a := range c.Params() {
+func (e *encoder) proto(params, results []gotypes.Param) btf.ID {
+	p := btf.Type{Kind: btf.FuncProto, Params: make([]btf.Param, 0, len(params))}
+	for i, a := range params {
 		p.Params = append(p.Params, btf.Param{Name: argument(a, "arg", i), Type: e.value(a.Type)})
 	}
-	switch len(c.Results) {
+	switch len(results) {
 	case 0:
 	case 1:
-		p.Of = e.value(c.Results[0].Type)
+		p.Of = e.value(results[0].Type)
 	default:
-		p.Of = e.results(c.Results)
+		p.Of = e.results(results)
 	}
 	return e.b.Add(p)
 }
 
 // results returns a structure of several results.
-func (e *encoder) results(list []gotypes.Arg) btf.ID {
+func (e *encoder) results(list []gotypes.Param) btf.ID {
 	s := btf.Type{Kind: btf.Struct}
 	size, align := 0, 1
 	for i, r := range list {

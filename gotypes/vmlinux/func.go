@@ -16,17 +16,19 @@ func (e *encoder) functions(aliases []kallsyms.Alias) (funcs []Func) {
 		linux[l.Name] = i
 	}
 	for i, a := range aliases {
-		c, ok := e.t.Func(a.Symbol.Addr)
+		addr := a.Symbol.Addr
+		params, results, ok := e.t.Declaration(addr)
 		if !ok {
 			continue
 		}
-		f := Func{Linux: -1, Addr: c.Addr}
+		f := Func{Linux: -1, Addr: addr}
 		x := btf.Type{Kind: btf.Func, Name: short(a.Name, i), Linkage: btf.Static}
 		if a.Linux {
 			k := linux[a.Name]
+			c, _ := e.t.Func(addr)
 			f.Linux, x.Of = int32(k), e.words(c, kallsyms.LinuxNames()[k].Skip)
 		} else {
-			x.Of = e.proto(c)
+			x.Of = e.proto(params, results)
 		}
 		f.ID = e.b.Add(x)
 		funcs = append(funcs, f)
@@ -39,7 +41,7 @@ func (e *encoder) functions(aliases []kallsyms.Alias) (funcs []Func) {
 func (e *encoder) words(c gotypes.Call, skip int) btf.ID {
 	p := btf.Type{Kind: btf.FuncProto}
 	for i, a := range c.Params() {
-		p.Params = append(p.Params, e.params(a, argument(a, "arg", i))...)
+		p.Params = append(p.Params, e.params(a, argument(a.Param, "arg", i))...)
 	}
 	p.Params = p.Params[min(skip, len(p.Params)):]
 	if len(c.Results) > 0 {

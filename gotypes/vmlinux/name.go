@@ -77,7 +77,7 @@ func short(name string, i int) string {
 func identifier(name string) string { return kallsyms.CName(name) }
 
 // argument returns the name of argument or result i; those that have none are numbered.
-func argument(a gotypes.Arg, kind string, i int) string {
+func argument(a gotypes.Param, kind string, i int) string {
 	if a.Name == "" || a.Name == "_" || a.Name[0] == '~' {
 		return fmt.Sprintf("%s%d", kind, i)
 	}

@@ -2,6 +2,7 @@ package types
 
 import (
 	"cmp"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -21,8 +22,10 @@ type written struct {
 	funcs []vmlinux.Func // by their ids
 }
 
-// write writes them when somebody first asks. They are kept.
+// write writes them when somebody first asks. They are kept. What that takes of memory grows only: garbage is
+// collected less often meanwhile, unless memory runs out (mm.LimitHeap).
 var write = sync.OnceValues(func() (w written, err error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	t, err := Kernel()
 	if err != nil {
 		return w, err
