@@ -110,18 +110,19 @@ func (r *rules) check(f file) (wrong []string) {
 		return wrong
 	}
 	for _, imp := range f.imports {
-		if pkg, ours := strings.CutPrefix(imp, module); ours {
+		pkg, ours := strings.CutPrefix(imp, module)
+		what, who := r.restricted(pkg)
+		if ours {
 			switch to := r.layerOf(pkg); {
 			case to == nil:
 				say("imports %s, which is in no layer", pkg)
 			case to != from && !from.mayImport(to) && !(f.test && slices.Contains(r.tests, to.name)):
 				say("layer %s may not import %s", from.name, pkg)
 			}
-			continue
 		}
-		if what, who := r.restricted(imp); what != "" && !f.isOne(who, from.name) {
-			say("%s is only for %s", imp, strings.Join(who, " "))
-		} else if what == "" && strings.Contains(imp, ".") {
+		if what != "" && !f.isOne(who, from.name) {
+			say("%s is only for %s", pkg, strings.Join(who, " "))
+		} else if what == "" && !ours && strings.Contains(imp, ".") {
 			say("%s: a module that nobody may import", imp)
 		}
 		if isTrap(f.path) && slices.Contains(r.noTrap, imp) {
@@ -171,7 +172,7 @@ func (r *rules) unused(files []file) (rules []string) {
 	for what, who := range r.only {
 		for _, one := range who {
 			need("only "+what+": "+one, func(f file, layer string) bool {
-				does := slices.ContainsFunc(f.imports, func(imp string) bool { return match(what, imp) })
+				does := slices.ContainsFunc(f.imports, func(imp string) bool { return match(what, strings.TrimPrefix(imp, module)) })
 				return does && f.isOne([]string{one}, layer)
 			})
 		}
