@@ -70,12 +70,12 @@ func main() {
 	handler.Init()
 	tick.Init()
 	for _, k := range []attach.Kind{attach.Tick, attach.Every} {
-		attach.Provide(k, tick.Provider{Kind: k})
+		attach.Provide(k, tick.Provider{})
 	}
 	attach.Provide(attach.Event, tracepoint.Provider{})
 	kprobes.Init()
 	for _, k := range []attach.Kind{attach.Kernel, attach.Line, attach.Inline} {
-		attach.Provide(k, link.Provider{Kind: k})
+		attach.Provide(k, link.Provider{})
 	}
 	if err := optprobe.Init(); err != nil {
 		printk.Err("%s", err.Error())

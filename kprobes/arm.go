@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"sonde/arch/amd64/insn"
+	"sonde/kernel/attach"
 	"sonde/kernel/text"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 )
 
 // rearm makes the points in list armed exactly if some probe on them wants it. It reports
-// whether anything changed; if so, every CPU has been outside all handlers since. Called
-// with mu held.
+// whether anything changed; if so, quiesce or a postponed must follow. Called with mu held.
 func rearm(list []*point) bool {
 	var out []*point
 	for _, pt := range list {
@@ -44,8 +44,14 @@ func rearm(list []*point) bool {
 		return false
 	}
 	machine.This.Sync(poked)
-	quiesce()
 	return true
+}
+
+// rearmNow is rearm with the wait. Called with mu held.
+func rearmNow(list []*point) {
+	if rearm(list) {
+		quiesce()
+	}
 }
 
 // quiesce returns when every CPU has been outside all handlers and executes the current
@@ -55,6 +61,17 @@ func quiesce() {
 	replaced = nil
 	machine.This.Quiesce()
 	runtime.KeepAlive(was)
+}
+
+// postponed is quiesce as a change, behind which then is called. Called with mu held.
+func postponed(then func()) attach.Change {
+	was := replaced
+	replaced = nil
+	return attach.Change{Each: []func(){machine.This.Serialize}, Then: []func(){func() {
+		machine.This.Drain()
+		runtime.KeepAlive(was)
+		then()
+	}}}
 }
 
 // allPoints returns every point, in no order. Called with mu held.
@@ -169,7 +186,7 @@ func SetEnabled(on bool) {
 	mu.Lock()
 	defer mu.Unlock()
 	disarmedAll = !on
-	rearm(allPoints())
+	rearmNow(allPoints())
 	kick()
 }
 

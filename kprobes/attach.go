@@ -8,6 +8,7 @@ import (
 
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
+	"sonde/kernel/attach"
 	"sonde/kernel/module"
 	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
@@ -15,16 +16,73 @@ import (
 	"sonde/kprobes/place"
 )
 
-// register puts all of ks, which are probes of one kind, on their points, or none of them. But those that
-// are optional may be refused: it returns the others. It arms the points and warns of handlers that will be
-// abandoned. optional may be nil.
+// register puts all of ks, which are probes of one kind, on their points, or none of them. It arms the points
+// and warns of handlers that will be abandoned.
 //
-// Errors: of the first probe that is refused and not optional.
-func register(kind kind, ks []*Kprobe, optional func(*Kprobe) bool) (kept []*Kprobe, err error) {
-	if kept, err = attachAll(kind, ks, optional); err == nil {
-		advise(kept)
+// Errors: of the first probe that is refused.
+func register(what kind, ks []*Kprobe) error {
+	if slices.Contains(ks, nil) {
+		return refusal.New(syscall.EINVAL, "kprobes: register: there is no %s, the pointer is nil", what.noun())
 	}
-	return kept, err
+	if err := registerUnadvised(what, ks); err != nil {
+		return err
+	}
+	advise(ks)
+	return nil
+}
+
+// registerUnadvised is register without the warnings.
+func registerUnadvised(what kind, ks []*Kprobe) error {
+	mu.Lock()
+	defer mu.Unlock()
+	_, err := attachAll(ks, func(*Kprobe) kind { return what }, nil)
+	if err == nil && begin(ks) {
+		quiesce()
+	}
+	return err
+}
+
+// Insert registers the probes of a link, or the entries of its return probes, or none of them. But those that are
+// optional may be refused: it returns the others.
+//
+// Errors: those of RegisterKprobe and RegisterKretprobe, for the first probe that is refused and not optional.
+func Insert(ks []*Kprobe, optional func(*Kprobe) bool) (kept []*Kprobe, c attach.Change, err error) {
+	if err := inHandler(); err != nil {
+		return nil, c, err
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if kept, err = attachAll(ks, kindOfPlace, optional); err != nil {
+		return nil, c, err
+	}
+	if begin(kept) {
+		c = postponed(func() {})
+	}
+	c.Then = append(c.Then, func() { advise(kept) })
+	return kept, c, nil
+}
+
+// kindOfPlace returns which probe a link needs.
+func kindOfPlace(k *Kprobe) kind {
+	if k.Place.Site.Return {
+		return kindKretprobe
+	}
+	return kindKprobe
+}
+
+// Remove unregisters the probes of a link.
+//
+// Context: goroutine, not a handler.
+func Remove(ks []*Kprobe) attach.Change {
+	machine.This.Forbid("unregisters probes")
+	mu.Lock()
+	defer mu.Unlock()
+	gone := takeOut(ks)
+	return postponed(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		forget(gone)
+	})
 }
 
 // advise warns of the handlers of ks that will be abandoned.
@@ -40,16 +98,12 @@ func advise(ks []*Kprobe) {
 	}
 }
 
-// attachAll is register without the warnings.
-func attachAll(kind kind, ks []*Kprobe, optional func(*Kprobe) bool) (kept []*Kprobe, err error) {
-	if slices.Contains(ks, nil) {
-		return nil, refusal.New(syscall.EINVAL, "kprobes: register: there is no %s, the pointer is nil", kind.noun())
-	}
-	mu.Lock()
-	defer mu.Unlock()
+// attachAll puts all of ks on their points, or none of them, but those that are optional and refused: it returns
+// the others. The points are not armed yet. optional may be nil. Called with mu held.
+func attachAll(ks []*Kprobe, kindOf func(*Kprobe) kind, optional func(*Kprobe) bool) (kept []*Kprobe, err error) {
 	kept = make([]*Kprobe, 0, len(ks))
 	for _, k := range ks {
-		err := k.attach(kind)
+		err := k.attach(kindOf(k))
 		switch {
 		case err == nil:
 			kept = append(kept, k)
@@ -58,10 +112,15 @@ func attachAll(kind kind, ks []*Kprobe, optional func(*Kprobe) bool) (kept []*Kp
 			return nil, fmt.Errorf("kprobes: register %s: %w", k.name(), err)
 		}
 	}
-	machine.This.Watch()
-	rearm(pointsOf(kept))
-	kick()
 	return kept, nil
+}
+
+// begin arms the points of ks, which are new on them, and reports what rearm does. Called with mu held.
+func begin(ks []*Kprobe) (changed bool) {
+	machine.This.Watch()
+	changed = rearm(pointsOf(ks))
+	kick()
+	return changed
 }
 
 // unregister takes each of ks off its point.
@@ -173,7 +232,16 @@ func (k *Kprobe) fits(pt *point, fn kallsyms.Symbol) error {
 // detach unregisters those of ks that are registered, of any kind. Called with mu
 // held.
 func detach(ks []*Kprobe) {
-	gone := make([]*Kprobe, 0, len(ks))
+	if gone := takeOut(ks); len(gone) > 0 {
+		quiesce()
+		forget(gone)
+	}
+}
+
+// takeOut takes those of ks that are registered off their points, and disarms these. When all CPUs have been outside
+// of all handlers since, forget must follow. Called with mu held.
+func takeOut(ks []*Kprobe) (gone []*Kprobe) {
+	gone = make([]*Kprobe, 0, len(ks))
 	for _, k := range ks {
 		if k == nil {
 			continue
@@ -186,17 +254,16 @@ func detach(ks []*Kprobe) {
 		k.point.remove(k)
 		gone = append(gone, k)
 	}
-	if len(gone) == 0 {
-		return
-	}
-	all := pointsOf(gone)
-	if !rearm(all) {
-		quiesce()
-	}
+	rearm(pointsOf(gone))
+	return gone
+}
+
+// forget gives back what probes have had that no hit knows any more. Called with mu held.
+func forget(gone []*Kprobe) {
 	since := machine.This.Since()
-	for _, pt := range all {
-		if len(pt.probes()) > 0 {
-			continue
+	for _, pt := range pointsOf(gone) {
+		if len(pt.probes()) > 0 || points.Find(pt.Addr) != pt {
+			continue // another probe is there, or has been the last to go
 		}
 		points.Remove(pt.Addr)
 		neighboured(pt.Addr)
@@ -246,7 +313,7 @@ func toggle(ks []*Kprobe, on bool) error {
 		}
 		k.point.shorten()
 	}
-	if !rearm(pointsOf(ks)) && !on {
+	if rearm(pointsOf(ks)) || !on {
 		quiesce()
 	}
 	kick()
@@ -293,6 +360,6 @@ func Forget(name string) (forgotten []string) {
 	for _, pt := range gone {
 		pt.shorten()
 	}
-	rearm(gone)
+	rearmNow(gone)
 	return forgotten
 }

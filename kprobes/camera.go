@@ -54,7 +54,7 @@ func cameraOf(rp *Kretprobe) *Camera {
 // RegisterCamera begins to wait for the hit that c.Film wants.
 //
 // Errors: those of RegisterKprobe; EBUSY a camera is there already.
-func RegisterCamera(c *Camera) error { return registerAll(kindCamera, []*Camera{c}) }
+func RegisterCamera(c *Camera) error { return registerOne(kindCamera, c) }
 
 // UnregisterCamera removes c and its witness. When it returns, nothing is added to the film any more; a
 // call that is being recorded returns as if there had been no camera.

@@ -15,7 +15,7 @@ import (
 // instruction, or of one that cannot be executed elsewhere; EEXIST k is registered; ENOMEM
 // no slot or memory left; EDEADLK called in a handler. After an error nothing has changed.
 // Source: kprobes.txt §4.1.
-func RegisterKprobe(k *Kprobe) error { return RegisterKprobes([]*Kprobe{k}) }
+func RegisterKprobe(k *Kprobe) error { return registerOne(kindKprobe, k) }
 
 // RegisterKprobes registers all of ks, or none: if one is refused, those before it are
 // unregistered again.
@@ -24,22 +24,6 @@ func RegisterKprobe(k *Kprobe) error { return RegisterKprobes([]*Kprobe{k}) }
 // Source: kprobes.txt §4.5.
 func RegisterKprobes(ks []*Kprobe) error { return registerAll(kindKprobe, ks) }
 
-// RegisterPossible is RegisterKprobes for probes some of which may be refused: those of which optional is
-// true. It returns the registered ones.
-//
-// Errors: those of RegisterKprobe, for the first probe that is refused and not optional; then none is
-// registered.
-func RegisterPossible(ks []*Kprobe, optional func(*Kprobe) bool) (kept []*Kprobe, err error) {
-	return registerPossible(kindKprobe, ks, optional)
-}
-
-// RegisterPossibleReturns is the same for the entries of return probes.
-//
-// Errors: those of RegisterKretprobe.
-func RegisterPossibleReturns(rps []*Kretprobe, optional func(*Kprobe) bool) (kept []*Kprobe, err error) {
-	return registerPossible(kindKretprobe, rps, optional)
-}
-
 // RegisterKretprobe registers a return probe.
 //
 // Errors: those of RegisterKprobe; EINVAL also if the address is not the entry of a
@@ -47,7 +31,7 @@ func RegisterPossibleReturns(rps []*Kretprobe, optional func(*Kprobe) bool) (kep
 // too large; ENOMEM no memory for so many instances; EBUSY it was registered before, and
 // calls from then have not returned.
 // Source: kprobes.txt §4.3.
-func RegisterKretprobe(rp *Kretprobe) error { return RegisterKretprobes([]*Kretprobe{rp}) }
+func RegisterKretprobe(rp *Kretprobe) error { return registerOne(kindKretprobe, rp) }
 
 // RegisterKretprobes registers all of rps, or none.
 //
@@ -60,7 +44,7 @@ func RegisterKretprobes(rps []*Kretprobe) error { return registerAll(kindKretpro
 // Errors: those of RegisterKprobe; EINVAL also if Entry is not a function; EBUSY the
 // function has a jprobe already; E2BIG the arguments and results need too much stack.
 // Source: kprobes.txt §4.2.
-func RegisterJprobe(j *Jprobe) error { return RegisterJprobes([]*Jprobe{j}) }
+func RegisterJprobe(j *Jprobe) error { return registerOne(kindJprobe, j) }
 
 // RegisterJprobes registers all of js, or none.
 //
@@ -171,18 +155,20 @@ func entries[P registrable](ps []P) []*Kprobe {
 	return ks
 }
 
+// registerAll is register, but a handler that calls it gets an error, before it takes memory.
 func registerAll[P registrable](kind kind, ps []P) error {
-	_, err := registerPossible(kind, ps, nil)
-	return err
+	if err := inHandler(); err != nil {
+		return err
+	}
+	return register(kind, entries(ps))
 }
 
-// registerPossible is register, but a handler that calls it gets an error. It does not keep ps, so that one
-// that its caller makes takes no memory.
-func registerPossible[P registrable](kind kind, ps []P, optional func(*Kprobe) bool) (kept []*Kprobe, err error) {
+// registerOne is registerAll for one probe, whose caller takes no memory either.
+func registerOne[P registrable](kind kind, p P) error {
 	if err := inHandler(); err != nil {
-		return nil, err
+		return err
 	}
-	return register(kind, entries(ps), optional)
+	return register(kind, []*Kprobe{p.entry()})
 }
 
 // unregisterAll abandons a handler that calls it, before it takes memory.

@@ -84,12 +84,18 @@ var states [trap.MaxCPUs]struct {
 func (st *state) busy() bool { return atomic.LoadUint32((*uint32)(&st.phase)) != uint32(idle) }
 
 // quiesceHits returns when every CPU has been outside all handlers. Handlers called by a
-// trap have interrupts off, so the interrupt of Sync comes after them; it waits for those
-// called by a jump.
+// trap have interrupts off, so the interrupt of Sync comes after them.
 //
 // Context: goroutine.
 func quiesceHits() {
 	text.Sync()
+	drainJumps()
+}
+
+// drainJumps returns when every CPU has been outside all handlers that a jump calls.
+//
+// Context: goroutine.
+func drainJumps() {
 	for i := range cpu.Num() {
 		st := &states[i].state
 		for hits := atomic.LoadUint64(&st.soft); st.busy() && atomic.LoadUint64(&st.soft) == hits; {

@@ -28,15 +28,22 @@ func rows() (all []attach.Row) {
 }
 
 // forget is attach.Face's Forget.
-func forget(name string) (forgotten []string) {
+func forget(name string) []string {
+	c, forgotten := leaveOwner(name)
+	c.Complete()
+	return forgotten
+}
+
+// leaveOwner is forget of which the wait is left to do.
+func leaveOwner(name string) (c attach.Change, forgotten []string) {
 	var mine []*point
 	mu.Lock()
+	defer mu.Unlock()
 	for n := range points {
 		if p := points[n].Load(); p != nil && p.owner == name && p.place == nil { // links are closed by package attach
 			forgotten = append(forgotten, "a watchpoint, "+p.what())
 			mine = append(mine, p)
 		}
 	}
-	detach(mine)
-	return forgotten
+	return leave(mine), forgotten
 }

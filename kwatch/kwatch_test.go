@@ -19,8 +19,9 @@ func onFake(t *testing.T) *[]debugreg.Set {
 	defer mu.Unlock()
 	old, log := this, new([]debugreg.Set)
 	this = machine{
-		cpus:    func() int { return 2 },
-		load:    func(s *debugreg.Set) { *log = append(*log, *s) },
+		cpus: func() int { return 2 },
+		set:  func(s *debugreg.Set) { *log = append(*log, *s) },
+		each: func() {}, unwatched: func() {},
 		recheck: func(uintptr) {},
 		read:    func(addr uintptr, length int) uint64 { return uint64(addr) },
 		careful: func(any) bool { return true },

@@ -15,23 +15,24 @@ type Provider struct{}
 var ofProcess func(at *attach.Place, addr uintptr, length int) (*point, error)
 
 // Can is part of attach.Provider.
-func (Provider) Can() attach.Ability { return attach.Processes | attach.Blocks }
+func (Provider) Can(attach.Kind) attach.Ability { return attach.Processes | attach.Blocks }
 
 // Attach is part of attach.Provider.
 //
 // Errors: those of RegisterKwatchSymbol and RegisterKwatchUser; EINVAL the handler may block and the
 // place is in the kernel.
-func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
+func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
 	a := make(attachment, len(sites))
 	for i := range sites {
 		p, err := linked(&attach.Place{Link: l, Site: &sites[i]})
 		if err != nil {
-			return nil, attach.Misplaced(sites[i], err)
+			return nil, c, attach.Misplaced(sites[i], err)
 		}
 		p.disabled.Store(l.Options.Disabled)
 		a[i] = p
 	}
-	return a, registerAll(a)
+	c, err = begin(a)
+	return a, c, err
 }
 
 // linked makes the point of a place.
@@ -63,10 +64,11 @@ func linked(at *attach.Place) (p *point, err error) {
 // attachment is a link's watchpoints.
 type attachment []*point
 
-// Close is part of attach.Attachment.
-func (a attachment) Close() {
+// Detach is part of attach.Attachment.
+func (a attachment) Detach() attach.Change {
 	mu.Lock()
-	detach(a)
+	defer mu.Unlock()
+	return leave(a)
 }
 
 // Enable is part of attach.Attachment.

@@ -46,11 +46,12 @@ func TestLinkTakesAllOrNone(t *testing.T) {
 	for i := range 5 {
 		sites = append(sites, attach.Site{Kind: attach.Watch, Addr: uint64(0x1000 + 8*i), Length: 8})
 	}
-	if _, err := (Provider{}).Attach(l, sites); !errors.Is(err, syscall.EBUSY) || len(All()) != 0 {
+	if _, _, err := (Provider{}).Attach(l, sites); !errors.Is(err, syscall.EBUSY) || len(All()) != 0 {
 		t.Fatalf("%v, %+v", err, All())
 	}
 	loads := len(*log)
-	a, err := (Provider{}).Attach(l, sites[:4])
+	a, c, err := (Provider{}).Attach(l, sites[:4])
+	c.Complete()
 	if err != nil || len(All()) != 4 || len(*log) != loads+1 || All()[3].Owner != "mod" {
 		t.Fatalf("%v, %d loads, %+v", err, len(*log)-loads, All())
 	}
@@ -58,7 +59,7 @@ func TestLinkTakesAllOrNone(t *testing.T) {
 		t.Errorf("%v, %+v", err, (*log)[len(*log)-1][2])
 	}
 	forget("mod") // package attach does that for links
-	if a.Close(); len(All()) != 0 || len(*log) != loads+3 {
+	if a.Detach().Complete(); len(All()) != 0 || len(*log) != loads+3 {
 		t.Errorf("%d loads, %+v", len(*log)-loads, All())
 	}
 }
@@ -73,12 +74,12 @@ func TestLinkRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (Provider{}).Attach(&attach.Link{}, []attach.Site{s}); !errors.Is(err, errno) || len(All()) != 0 {
+		if _, _, err := (Provider{}).Attach(&attach.Link{}, []attach.Site{s}); !errors.Is(err, errno) || len(All()) != 0 {
 			t.Errorf("%s: %v, want %v", place, err, errno)
 		}
 	}
 	s := attach.Site{Kind: attach.Watch, Addr: 0x1000, Length: 8}
-	if _, err := (Provider{}).Attach(&attach.Link{Options: attach.Options{Block: true}}, []attach.Site{s}); !errors.Is(err, syscall.EINVAL) {
+	if _, _, err := (Provider{}).Attach(&attach.Link{Options: attach.Options{Block: true}}, []attach.Site{s}); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("a handler in the kernel that may block: %v", err)
 	}
 }

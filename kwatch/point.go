@@ -71,6 +71,7 @@ type point struct {
 	also     uint64
 	gone     atomic.Bool    // its handler was abandoned, or its program has ended
 	disabled atomic.Bool    // by EnableKwatch: no CPU watches for it
+	leaving  bool           // it is being unregistered: no CPU is to watch for it any more; guarded by mu
 	keep     unsafe.Pointer // the object that contains addr, so that it stays in place
 
 	reg      int // its debug register

@@ -10,23 +10,19 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 	"sonde/kernel/handler"
-	"sonde/kernel/smp"
 )
 
 var this = machine{
-	cpus: cpu.Num, load: loadAll, read: read, refuse: refuse, blind: trap.BlindSteps,
+	cpus: cpu.Num, set: setAll, each: trap.LoadWatch, unwatched: trap.Unwatched, read: read, refuse: refuse, blind: trap.BlindSteps,
 	careful: func(any) bool { return true }, record: record,
 }
 
-// loadAll implements machine.load: handlers have interrupts off, so the interrupt of
-// CallAll comes after them.
-func loadAll(s *debugreg.Set) {
+// setAll implements machine.set.
+func setAll(s *debugreg.Set) {
 	handler.Watch()
 	if !trap.Watch(s) {
 		panic("kwatch: a watchpoint that no processor can have") // check has refused it
 	}
-	smp.CallAll(trap.LoadWatch)
-	trap.Unwatched()
 }
 
 // handlerMoved is Others.Moved.

@@ -27,10 +27,11 @@ var ended probe.Ledger
 // machine is what this package needs of the machine: real_tamago.go, or a fake in tests.
 type machine struct {
 	cpus func() int
-	// load makes every CPU watch s. When it returns, no CPU is in a handler that began
-	// earlier.
-	load func(s *debugreg.Set)
-	read func(addr uintptr, length int) uint64
+	// set says what every CPU is to watch, which it does when it has called each, with interrupts off.
+	// unwatched is called when all have.
+	set             func(s *debugreg.Set)
+	each, unwatched func()
+	read            func(addr uintptr, length int) uint64
 	// blind counts the steps of probed instructions in which nothing is watched.
 	blind func() uint64
 	// recheck is called when an execute watchpoint comes or goes.
@@ -121,11 +122,18 @@ func register(p *point) (int, error) {
 	return p.reg, err
 }
 
-// registerAll registers all of ps, or none. The CPUs are asked once.
+// registerAll registers all of ps, or none.
 func registerAll(ps []*point) error {
+	c, err := begin(ps)
+	c.Complete()
+	return err
+}
+
+// begin is registerAll of which the wait is left to do.
+func begin(ps []*point) (c attach.Change, err error) {
 	for _, p := range ps {
 		if err := p.check(); err != nil {
-			return err
+			return c, err
 		}
 	}
 	mu.Lock()
@@ -135,17 +143,26 @@ func registerAll(ps []*point) error {
 			for _, p := range ps[:i] {
 				points[p.reg].Store(nil)
 			}
-			return err
+			return c, err
 		}
 	}
-	load(wanted())
+	n := set(wanted())
 	for _, p := range ps {
-		p.recheck()
 		if p.user != nil {
 			p.user.attached(p)
 		}
 	}
-	return nil
+	return attach.Change{Each: []func(){this.each}, Then: []func(){func() { begun(ps, n) }}}, nil
+}
+
+// begun is called when all CPUs watch what set n was.
+func begun(ps []*point, n uint64) {
+	mu.Lock()
+	defer mu.Unlock()
+	loaded(n)
+	for _, p := range ps {
+		p.recheck()
+	}
 }
 
 // reserve gives p a debug register, which no CPU loads yet. mu held.
@@ -188,14 +205,34 @@ func (p *point) recheck() {
 	}
 }
 
-// load makes all CPUs watch s, after updating which points are hit together. mu held.
+// load makes all CPUs watch s. When it returns, no CPU is in a handler that began earlier. mu held.
 func load(s *debugreg.Set) {
+	n := set(s)
+	attach.Change{Each: []func(){this.each}}.Complete()
+	loaded(n)
+}
+
+// sets counts the calls of set. guarded by mu
+var sets uint64
+
+// set says what all CPUs are to watch, after updating which points are hit together. When all have called
+// each, loaded must follow. mu held.
+func set(s *debugreg.Set) uint64 {
 	for n := range points {
 		if p := points[n].Load(); p != nil {
 			atomic.StoreUint64(&p.also, p.others(s))
 		}
 	}
-	this.load(s)
+	this.set(s)
+	sets++
+	return sets
+}
+
+// loaded is called when all CPUs watch what the nth set was, unless they have been told of another. mu held.
+func loaded(n uint64) {
+	if n == sets {
+		this.unwatched()
+	}
 }
 
 // others returns which points of s, in other registers than its own, are hit together with
@@ -272,28 +309,11 @@ func (p *point) holder() string {
 func wanted() *debugreg.Set {
 	s := new(debugreg.Set)
 	for n := range points {
-		if p := points[n].Load(); p != nil && !p.gone.Load() && !p.disabled.Load() {
+		if p := points[n].Load(); p != nil && !p.gone.Load() && !p.disabled.Load() && !p.leaving {
 			s[n] = p.breakpoint()
 		}
 	}
 	return s
-}
-
-// UnregisterKwatch removes a watchpoint. When it returns, no CPU is in its handler, and
-// none will call it.
-//
-// Context: goroutine, not a handler.
-// Errors: EINVAL there is no such watchpoint.
-// Source:  "Kernel Watchpoint Probes Interface", unregister_kwatch.
-func UnregisterKwatch(debugReg int) error {
-	mu.Lock()
-	p, err := registered(debugReg)
-	if err != nil {
-		mu.Unlock()
-		return err
-	}
-	detach([]*point{p})
-	return nil
 }
 
 // EnableKwatch lets a watchpoint's handler be called again, or not. It keeps its debug register.
@@ -314,10 +334,12 @@ func EnableKwatch(debugReg int, on bool) error {
 //
 // Errors: EINVAL.
 func registered(debugReg int) (*point, error) {
-	if debugReg < 0 || debugReg >= len(points) || points[debugReg].Load() == nil {
-		return nil, refusal.New(syscall.EINVAL, "kwatch: debug register %d watches nothing", debugReg)
+	if debugReg >= 0 && debugReg < len(points) {
+		if p := points[debugReg].Load(); p != nil && !p.leaving {
+			return p, nil
+		}
 	}
-	return points[debugReg].Load(), nil
+	return nil, refusal.New(syscall.EINVAL, "kwatch: debug register %d watches nothing", debugReg)
 }
 
 // enable enables or disables all of ps, or none. mu held.
@@ -338,36 +360,4 @@ func enable(ps []*point, on bool) error {
 		p.recheck()
 	}
 	return nil
-}
-
-// detach ends watchpoints. Hits find them until no CPU watches for them any more. mu is held, and
-// unlocked here: a program's handler may keep its goroutine as long as it likes.
-func detach(ps []*point) {
-	if len(ps) == 0 {
-		mu.Unlock()
-		return
-	}
-	s := wanted()
-	for _, p := range ps {
-		s[p.reg] = debugreg.Breakpoint{}
-	}
-	load(s)
-	for _, p := range ps {
-		points[p.reg].Store(nil)
-		if p.camera != nil {
-			p.camera.film.Finish() // the hit that it waits for does not come
-		}
-		p.recheck()
-	}
-	mu.Unlock()
-	for _, p := range ps {
-		if p.user != nil {
-			p.user.detached()
-		}
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	for _, p := range ps {
-		ended = ended.Plus(p.accounts.Ledger())
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"sonde/kernel/attach"
 	"sonde/kernel/handler"
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/printk"
@@ -103,13 +104,17 @@ func (m *member) drain() {
 }
 
 // drain returns when no handler of these is running; they are unregistered.
-func drain(all []*member) {
+func drain(all []*member) { leaving(all).Complete() }
+
+// leaving is drain as a change. Handlers in trap context have interrupts off.
+func leaving(all []*member) (c attach.Change) {
 	if slices.ContainsFunc(all, func(m *member) bool { return m.trapSafe }) {
-		machine.Quiesce()
+		c.Each = []func(){func() {}}
 	}
 	for _, m := range all {
-		m.drain()
+		c.Then = append(c.Then, m.drain)
 	}
+	return c
 }
 
 // refused counts a hit that finds m disabled, unregistered or abandoned.

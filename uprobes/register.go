@@ -4,6 +4,7 @@ import (
 	"slices"
 	"syscall"
 
+	"sonde/kernel/attach"
 	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/uprobes/machine"
@@ -40,19 +41,22 @@ func UnregisterUprobe(u *Uprobe) error { return submit(order{u: u}) }
 // UnregisterUprobes removes several probes, with one wait for their handlers.
 //
 // Context: goroutine; in a handler of a user probe, they are removed after it.
-func UnregisterUprobes(us []*Uprobe) {
+func UnregisterUprobes(us []*Uprobe) { Remove(us).Complete() }
+
+// Remove is UnregisterUprobes of which the wait is left to do.
+func Remove(us []*Uprobe) (c attach.Change) {
 	if handling() != nil || machine.InTrap() {
 		for _, u := range us {
 			UnregisterUprobe(u)
 		}
-		return
+		return c
 	}
 	var left []*member
 	for _, u := range us {
 		members, _ := order{u: u}.takeOut() // if it is not registered, there is nothing to do
 		left = append(left, members...)
 	}
-	drain(left)
+	return leaving(left)
 }
 
 // RegisterUretprobe registers a return probe on the function whose first instruction is at

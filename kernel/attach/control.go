@@ -41,7 +41,7 @@ func writeKinds(w io.Writer) {
 	row("place", func(k Kind) string { return columns[k].example })
 	for i, name := range abilityNames {
 		row(name, func(k Kind) string {
-			if providers[k].Can()&(1<<i) != 0 {
+			if providers[k].Can(k)&(1<<i) != 0 {
 				return "yes"
 			}
 			return "-"

@@ -38,7 +38,7 @@ type Link struct {
 	Handler Handler // nil: hits are counted
 	Options Options
 
-	Parts // by kind, in the order of the sites
+	Parts // by provider, in the order of the sites
 
 	mu     sync.Mutex
 	closed bool // guarded by mu
@@ -58,31 +58,43 @@ var links struct {
 // no such kind; and those of the kind: see kprobes.RegisterKprobe, uprobes.RegisterUprobe and
 // kwatch.RegisterKwatch. Each names the place.
 func Attach(sites []Site, f Handler, o *Options) (*Link, error) {
-	l := &Link{Handler: f}
+	l, c, err := Begin(sites, f, o)
+	c.Complete()
+	return l, err
+}
+
+// Begin is Attach for code that attaches several links with one wait for all CPUs: the handler is sure to be called
+// when the change is complete. That of an error has to be completed, too.
+func Begin(sites []Site, f Handler, o *Options) (l *Link, c Change, err error) {
+	l = &Link{Handler: f}
 	if o != nil {
 		l.Options = *o
 	}
 	l.Options.Owner = cmp.Or(l.Options.Owner, module.Current())
 	if len(sites) == 0 {
-		return nil, refusal.New(syscall.EINVAL, "there is no place to attach to")
+		return nil, c, refusal.New(syscall.EINVAL, "there is no place to attach to")
 	}
 	for _, s := range sites {
 		if err := s.fits(&l.Options); err != nil {
-			return nil, err
+			return nil, c, err
 		}
 	}
-	for _, group := range byKind(sites) {
-		a, err := providers[group[0].Kind].Attach(l, group)
+	for _, group := range byProvider(sites) {
+		a, more, err := providers[group[0].Kind].Attach(l, group)
 		if err != nil {
-			l.Parts.Close()
-			return nil, err
+			return nil, c.With(more).With(l.Parts.Detach()), err
 		}
-		l.Parts = append(l.Parts, a)
+		l.Parts, c = append(l.Parts, a), c.With(more)
 	}
+	c.Then = append(c.Then, l.list)
+	return l, c, nil
+}
+
+// list makes l one of the open links.
+func (l *Link) list() {
 	links.Lock()
 	defer links.Unlock()
 	links.all = append(links.all, l)
-	return l, nil
 }
 
 // AttachTo is Attach for places as people type them.
@@ -96,10 +108,10 @@ func AttachTo(f Handler, o *Options, places ...string) (*Link, error) {
 	return Attach(sites, f, o)
 }
 
-// byKind groups sites by kind and by whether they are returns, each group in the order of sites.
-func byKind(sites []Site) (groups [][]Site) {
+// byProvider groups sites by what attaches to them, each group in the order of sites.
+func byProvider(sites []Site) (groups [][]Site) {
 	for _, s := range sites {
-		at := slices.IndexFunc(groups, func(g []Site) bool { return g[0].Kind == s.Kind && g[0].Return == s.Return })
+		at := slices.IndexFunc(groups, func(g []Site) bool { return providers[g[0].Kind] == providers[s.Kind] })
 		if at < 0 {
 			at = len(groups)
 			groups = append(groups, nil)
@@ -116,11 +128,30 @@ func byKind(sites []Site) (groups [][]Site) {
 func (l *Link) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.detach().Complete()
+}
+
+// Detach is Close for code that closes several links with one wait for all CPUs: the handler may still be
+// called until the change is complete.
+func (l *Link) Detach() Change {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.detach()
+}
+
+// detach is Detach with mu held.
+func (l *Link) detach() (c Change) {
 	if l.closed {
-		return
+		return c
 	}
 	l.closed = true
-	l.Parts.Close()
+	c = l.Parts.Detach()
+	c.Then = append(c.Then, l.unlist)
+	return c
+}
+
+// unlist makes l none of the open links.
+func (l *Link) unlist() {
 	links.Lock()
 	defer links.Unlock()
 	links.all = slices.DeleteFunc(links.all, func(o *Link) bool { return o == l })

@@ -17,6 +17,8 @@ type fake struct {
 	open    []string // places that have a probe
 	refuses error    // of Enable
 	off     bool
+	// of its changes: how often each CPU has been asked, and how often the rest was done
+	each, then int
 }
 
 type fakePart struct {
@@ -24,26 +26,32 @@ type fakePart struct {
 	places []*Place
 }
 
-func (f *fake) Can() Ability { return f.can }
+func (f *fake) Can(Kind) Ability { return f.can }
 
-func (f *fake) Attach(l *Link, sites []Site) (Attachment, error) {
+func (f *fake) Attach(l *Link, sites []Site) (Attachment, Change, error) {
 	a := &fakePart{f: f}
 	for i := range sites {
 		if sites[i].Symbol == "bad" {
-			return nil, refusal.New(syscall.EILSEQ, "place %q: bad", sites[i])
+			return nil, Change{}, refusal.New(syscall.EILSEQ, "place %q: bad", sites[i])
 		}
 		a.places = append(a.places, &Place{Link: l, Site: &sites[i], Where: sites[i].String()})
 	}
 	for _, p := range a.places {
 		f.open = append(f.open, p.Where)
 	}
-	return a, nil
+	return a, f.change(), nil
 }
 
-func (a *fakePart) Close() {
+func (a *fakePart) Detach() Change {
 	for _, p := range a.places {
 		a.f.open = slices.DeleteFunc(a.f.open, func(s string) bool { return s == p.Where })
 	}
+	return a.f.change()
+}
+
+// change notes on how many CPUs, and how often, it is completed.
+func (f *fake) change() Change {
+	return Change{Each: []func(){func() { f.each++ }}, Then: []func(){func() { f.then++ }}}
 }
 
 func (a *fakePart) Enable(on bool) error {
@@ -79,10 +87,10 @@ func TestAttachAndClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"vfs.Read", "vfs.Open", "ret:vfs.Write"}; !slices.Equal(kernel.open, want) || !slices.Equal(program.open, []string{"/bin/sh:main"}) {
+	if want := []string{"vfs.Read", "ret:vfs.Write", "vfs.Open"}; !slices.Equal(kernel.open, want) || !slices.Equal(program.open, []string{"/bin/sh:main"}) {
 		t.Error(kernel.open, program.open)
 	}
-	if n := len(l.Places()); n != 4 || l.Skipped() != 3 || l.Ledger() != (probe.Ledger{Entered: 8, Handled: 8}) {
+	if n := len(l.Places()); n != 4 || l.Skipped() != 2 || l.Ledger() != (probe.Ledger{Entered: 8, Handled: 8}) {
 		t.Error(n, l.Skipped(), l.Ledger())
 	}
 	if !slices.Contains(Links(), l) {
@@ -96,6 +104,50 @@ func TestAttachAndClose(t *testing.T) {
 	if err := l.Enable(true); !errors.Is(err, syscall.EINVAL) {
 		t.Error("a closed link was enabled:", err)
 	}
+}
+
+// countCalls counts how often all CPUs are called until the test ends.
+func countCalls(t *testing.T) (n *int) {
+	was := callAll
+	t.Cleanup(func() { callAll = was })
+	n = new(int)
+	callAll = func(f func()) { *n++; f() }
+	return n
+}
+
+// TestOneWait: links at places of several kinds are attached, refused and closed with one wait for all CPUs.
+func TestOneWait(t *testing.T) {
+	kernel, program := provide(t)
+	calls := countCalls(t)
+	expect := func(what string, waits, each int) {
+		t.Helper()
+		if *calls != waits || kernel.each != each || kernel.then != each || program.each != program.then {
+			t.Errorf("%s: %d waits, %d of the kernel's changes are complete, %+v", what, *calls, kernel.then, program)
+		}
+	}
+	l, err := AttachTo(nil, nil, "vfs.Read", "/bin/sh:main", "ret:vfs.Write", "ret:/bin/sh:main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect("attached", 1, 1)
+	l.Close()
+	expect("closed", 2, 2)
+	l.Close()
+	expect("closed again", 2, 2)
+	if _, err := AttachTo(nil, nil, "vfs.Read", "/bin/sh:bad"); err == nil {
+		t.Error("a bad place is attached to")
+	}
+	expect("refused", 3, 4)
+	for _, s := range []string{"vfs.Read", "/bin/sh:main"} {
+		l, err := AttachTo(nil, nil, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+	}
+	expect("two links", 5, 5)
+	Parts{Links()[len(Links())-2], Links()[len(Links())-1]}.Detach().Complete()
+	expect("closed together", 6, 6)
 }
 
 // TestAllOrNothing: if one kind refuses, those before it have nothing left.

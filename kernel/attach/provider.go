@@ -11,22 +11,22 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// A Provider attaches handlers to places of one kind. kprobes, uprobes, kwatch and others have one
-// each, and boot gives it to Provide.
+// A Provider attaches handlers to places of one kind or several. kprobes, uprobes, kwatch and others have
+// one each, and boot gives it to Provide.
 type Provider interface {
-	// Can says which options the kind knows.
-	Can() Ability
-	// Attach puts the link's handlers on all of sites, or on none. Patterns stand for all places that
-	// fit and can be probed; if none can, that is an error.
+	// Can says which options a kind knows.
+	Can(k Kind) Ability
+	// Attach puts the link's handlers on all of sites, or on none, when c is complete, also that of an error.
+	// Patterns stand for all places that fit and can be probed; if none can, that is an error.
 	//
 	// Errors: EINVAL, ENOENT and what else the kind has, each with the place.
-	Attach(l *Link, sites []Site) (Attachment, error)
+	Attach(l *Link, sites []Site) (a Attachment, c Change, err error)
 }
 
 // An Attachment is a link's part of one kind.
 type Attachment interface {
-	// Close removes the probes. When it returns, no CPU and no thread is in a handler.
-	Close()
+	// Detach removes the probes. When the change is complete, no CPU and no thread is in a handler.
+	Detach() Change
 	// Enable lets the handlers be called, or not. Errors: those of the kind; then nothing has changed.
 	Enable(on bool) error
 	// Places returns where the probes are, in the order of the sites, and by address within a pattern.
@@ -45,11 +45,12 @@ type Selection interface {
 // Parts are attachments that are used as one.
 type Parts []Attachment
 
-// Close closes all of them, the last first.
-func (p Parts) Close() {
+// Detach detaches all of them, the last first.
+func (p Parts) Detach() (c Change) {
 	for _, a := range slices.Backward(p) {
-		a.Close()
+		c = c.With(a.Detach())
 	}
+	return c
 }
 
 // Enable enables or disables all of them, or none.
@@ -193,7 +194,7 @@ func (s Site) fits(o *Options) error {
 			needs |= n.a
 		}
 	}
-	switch missing := needs &^ p.Can(); {
+	switch missing := needs &^ p.Can(s.Kind); {
 	case missing != 0:
 		return no("a %s has no %s; kinds with it: %s", s.Kind, missing, able(missing))
 	case o.Data < 0 || o.Active < 0:
@@ -208,7 +209,7 @@ func (s Site) fits(o *Options) error {
 func able(a Ability) string {
 	var names []string
 	for k, p := range providers {
-		if p != nil && p.Can()&a == a {
+		if p != nil && p.Can(Kind(k))&a == a {
 			names = append(names, Kind(k).String())
 		}
 	}

@@ -65,7 +65,7 @@ func (l *Link) close() {
 		return
 	}
 	l.closed = true
-	l.Parts.Close()
+	l.Parts.Detach().Complete()
 	l.Prog.past = l.Prog.past.Plus(l.Ledger())
 	allLinks.remove(l)
 	l.Prog.links = slices.DeleteFunc(l.Prog.links, func(o *Link) bool { return o == l })

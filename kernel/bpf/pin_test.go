@@ -13,11 +13,11 @@ import (
 // places is a kind of probe that is always there, and never hit.
 type places struct{}
 
-func (places) Can() attach.Ability { return 0 }
-func (places) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
-	return places{}, nil
+func (places) Can(attach.Kind) attach.Ability { return 0 }
+func (places) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, attach.Change, error) {
+	return places{}, attach.Change{}, nil
 }
-func (places) Close()                  {}
+func (places) Detach() attach.Change   { return attach.Change{} }
 func (places) Enable(bool) error       { return nil }
 func (places) Places() []attach.Placed { return nil }
 

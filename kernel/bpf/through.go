@@ -34,7 +34,7 @@ func (p *Prog) AttachThrough(sites []attach.Site, o *attach.Options, through Thr
 			continue
 		}
 		if err := l.attach(skip, group, o, through); err != nil {
-			l.Parts.Close()
+			l.Parts.Detach().Complete()
 			return nil, err
 		}
 	}

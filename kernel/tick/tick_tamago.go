@@ -24,8 +24,8 @@ import (
 	"sonde/kernel/smp"
 )
 
-// Provider is the attach.Provider of ticks or of timers.
-type Provider struct{ Kind attach.Kind }
+// Provider is the attach.Provider of ticks and of timers.
+type Provider struct{}
 
 // Init connects this package with the timer's interrupt.
 //
@@ -36,15 +36,15 @@ func Init() {
 }
 
 // Can is part of attach.Provider.
-func (p Provider) Can() attach.Ability {
-	if p.Kind == attach.Every {
+func (Provider) Can(k attach.Kind) attach.Ability {
+	if k == attach.Every {
 		return attach.Blocks
 	}
 	return 0
 }
 
 // Attach is part of attach.Provider.
-func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
+func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, attach.Change, error) {
 	a := make(attachment, len(sites))
 	for i := range sites {
 		a[i] = newTicker(&attach.Place{Link: l, Site: &sites[i], Where: sites[i].String()})
@@ -52,7 +52,7 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, 
 	for _, t := range a {
 		t.start()
 	}
-	return a, nil
+	return a, attach.Change{Each: []func(){smp.UsePeriods}}, nil
 }
 
 // mu serializes attaching and detaching.
@@ -69,7 +69,7 @@ type ticker struct {
 	flags    probe.Flags
 	accounts probe.Accounts
 
-	stop func() // of the interrupts, or of the goroutine
+	stop func() // of the goroutine
 }
 
 // due is when a CPU's next tick is, in ns since boot. Only that CPU changes it.
@@ -111,21 +111,19 @@ func (t *ticker) start() {
 	mu.Lock()
 	defer mu.Unlock()
 	tickers.Add(t)
-	t.stop = smp.TickEvery(t.period)
+	smp.AddPeriod(t.period)
 }
 
-// end makes it stop: when it returns, no CPU is in its handler.
-func (t *ticker) end() {
+// end makes it stop. Its handler has interrupts off.
+func (t *ticker) end() attach.Change {
 	if t.place.Link.Options.Block {
-		t.stop()
-		return
+		return attach.Change{Then: []func(){t.stop}}
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	was := tickers.Remove(t)
-	t.stop()               // which waits for the handlers, as they have interrupts off
-	smp.CallAll(func() {}) // and so does this, if other tickers had to stay as fast
-	keep(was)
+	smp.DropPeriod(t.period)
+	return attach.Change{Each: []func(){smp.UsePeriods}, Then: []func(){func() { keep(was) }}}
 }
 
 // keep lets was live until here: an interrupt may have been reading it.
@@ -136,11 +134,12 @@ func keep(**ticker) {}
 // attachment is a link's times.
 type attachment []*ticker
 
-// Close is part of attach.Attachment.
-func (a attachment) Close() {
+// Detach is part of attach.Attachment.
+func (a attachment) Detach() (c attach.Change) {
 	for _, t := range a {
-		t.end()
+		c = c.With(t.end())
 	}
+	return c
 }
 
 // Enable is part of attach.Attachment.

@@ -11,22 +11,22 @@ import (
 type Provider struct{}
 
 // Can is part of attach.Provider.
-func (Provider) Can() attach.Ability { return 0 }
+func (Provider) Can(attach.Kind) attach.Ability { return 0 }
 
 // Attach is part of attach.Provider.
 //
 // Errors: ENOENT there is no such tracepoint; those of the place that it stands for.
-func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
+func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
 	a := attach.Parts{}
 	for i := range sites {
-		p, err := newPoint(l, &sites[i])
+		p, more, err := newPoint(l, &sites[i])
+		c = c.With(more)
 		if err != nil {
-			a.Close()
-			return nil, err
+			return nil, c.With(a.Detach()), err
 		}
 		a = append(a, p)
 	}
-	return a, nil
+	return a, c, nil
 }
 
 // A point is a tracepoint that a link is attached to.
@@ -44,10 +44,10 @@ type last struct {
 	since int64   // ns since boot
 }
 
-func newPoint(l *attach.Link, s *attach.Site) (*point, error) {
+func newPoint(l *attach.Link, s *attach.Site) (_ *point, c attach.Change, err error) {
 	e, err := Find(s.Symbol)
 	if err != nil {
-		return nil, err
+		return nil, c, err
 	}
 	p := &point{event: e, place: &attach.Place{Link: l, Site: s, Where: s.String()}, to: l.Handler, last: make([]last, maxCPUs)}
 	if p.to == nil {
@@ -62,16 +62,16 @@ func newPoint(l *attach.Link, s *attach.Site) (*point, error) {
 		sites[i].Cookie = s.Cookie
 	}
 	if err == nil {
-		p.inner, err = attach.Attach(sites, p.hit, o)
+		p.inner, c, err = attach.Begin(sites, p.hit, o)
 	}
 	if err != nil {
-		return nil, refusal.New(syscall.ENOENT, "tracepoint %s: %v", e, err)
+		return nil, c, refusal.New(syscall.ENOENT, "tracepoint %s: %v", e, err)
 	}
-	return p, nil
+	return p, c, nil
 }
 
-// Close is part of attach.Attachment.
-func (p *point) Close() { p.inner.Close() }
+// Detach is part of attach.Attachment.
+func (p *point) Detach() attach.Change { return p.inner.Detach() }
 
 // Enable is part of attach.Attachment.
 //

@@ -3,6 +3,7 @@ package link
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -15,12 +16,12 @@ import (
 	"sonde/kprobes/machine"
 )
 
-// Provider is the attach.Provider of one kind of places in the kernel: functions, lines or copies.
-type Provider struct{ Kind attach.Kind }
+// Provider is the attach.Provider of places in the kernel: functions, lines and copies.
+type Provider struct{}
 
 // Can is part of attach.Provider.
-func (p Provider) Can() attach.Ability {
-	switch p.Kind {
+func (Provider) Can(k attach.Kind) attach.Ability {
+	switch k {
 	case attach.Kernel:
 		return attach.Returns | attach.Entries | attach.Data | attach.Patterns
 	case attach.Inline:
@@ -32,25 +33,40 @@ func (p Provider) Can() attach.Ability {
 // Attach is part of attach.Provider.
 //
 // Errors: those of RegisterKprobe and RegisterKretprobe; ENOENT nothing fits a pattern.
-func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
+func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
 	a := new(attachment)
 	var all []*attach.Place
 	for i := range sites {
 		found, err := a.find(l, &sites[i], len(all))
 		if err != nil {
-			return nil, attach.Misplaced(sites[i], err)
+			return nil, c, attach.Misplaced(sites[i], err)
 		}
 		all = append(all, found...)
 	}
-	var err error
-	if a.probes, err = register(l, all); err != nil {
-		return nil, err
-	}
-	if len(a.probes) == 0 {
-		return nil, refusal.New(syscall.EINVAL, "place %q: none of the %d places that fit can be probed", sites[0], len(all))
+	if a.probes, c, err = kprobes.Insert(probes(l, all), optional); err != nil {
+		return nil, c, err
 	}
 	a.skipped = len(all) - len(a.probes)
-	return a, nil
+	for i := range sites {
+		if err := a.probed(&sites[i], all); err != nil {
+			return nil, c.With(a.Detach()), err
+		}
+	}
+	return a, c, nil
+}
+
+// probed returns an error if none of the places that a site stands for has a probe.
+func (a *attachment) probed(s *attach.Site, all []*attach.Place) error {
+	if slices.ContainsFunc(a.probes, func(k *kprobes.Kprobe) bool { return k.Place.Site == s }) {
+		return nil
+	}
+	fit := 0
+	for _, at := range all {
+		if at.Site == s {
+			fit++
+		}
+	}
+	return refusal.New(syscall.EINVAL, "place %q: none of the %d places that fit can be probed", s, fit)
 }
 
 // find returns the places that a site stands for; before it, there are some of others.
@@ -80,22 +96,26 @@ func optional(k *kprobes.Kprobe) bool {
 	return k.Place.Site.Kind != attach.Kernel || k.Place.Site.Pattern()
 }
 
-func register(l *attach.Link, all []*attach.Place) (kept []*kprobes.Kprobe, err error) {
-	if all[0].Site.Return {
-		rps := make([]*kprobes.Kretprobe, len(all))
-		for i, at := range all {
-			rps[i] = returnProbe(l, at, len(all))
+// probes makes the probes for the places of a link.
+func probes(l *attach.Link, all []*attach.Place) []*kprobes.Kprobe {
+	returns := 0
+	for _, at := range all {
+		if at.Site.Return {
+			returns++
 		}
-		return kprobes.RegisterPossibleReturns(rps, optional)
 	}
 	ks := make([]*kprobes.Kprobe, len(all))
 	for i, at := range all {
+		if at.Site.Return {
+			ks[i] = &returnProbe(l, at, returns).KP
+			continue
+		}
 		ks[i] = &kprobes.Kprobe{Addr: uintptr(at.Addr), Flags: flags(l), Place: at, PreHandler: count}
 		if l.Handler != nil {
 			ks[i].PreHandler = hit
 		}
 	}
-	return kprobes.RegisterPossible(ks, optional)
+	return ks
 }
 
 // wordSize is the size of a word of a call's data, in bytes.
@@ -144,8 +164,8 @@ type attachment struct {
 	found   []places.Found // what the sites stand for that stand for several places
 }
 
-// Close is part of attach.Attachment.
-func (a *attachment) Close() { kprobes.UnregisterKprobes(a.probes) }
+// Detach is part of attach.Attachment.
+func (a *attachment) Detach() attach.Change { return kprobes.Remove(a.probes) }
 
 // Enable is part of attach.Attachment.
 //

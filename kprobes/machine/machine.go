@@ -29,8 +29,9 @@ type Machine struct {
 	Swap func(patches []text.Patch, standing func(ip uintptr) bool) (time.Duration, error)
 	// Write fills memory of the pools, where nothing executes yet.
 	Write func(addr uintptr, code []byte)
-	// Quiesce returns when every CPU has been outside all handlers.
-	Quiesce func()
+	// Quiesce returns when every CPU has been outside all handlers: all have called Serialize, and
+	// Drain has returned.
+	Quiesce, Serialize, Drain func()
 	// Since is the beginning of a grace period; Grace is a whole one.
 	Since func() text.InUse
 	Grace func()

@@ -21,7 +21,7 @@ import (
 // slotBytes is the part of mm.Slots that is for slots; detours are behind it.
 const slotBytes = 1 << 20
 
-// Real returns the one we run on. Quiesce and Watch, which are about handlers, are
+// Real returns the one we run on. Quiesce, Drain and Watch, which are about handlers, are
 // for package kprobes to fill in.
 //
 // Context: boot, goroutine.
@@ -37,6 +37,7 @@ func Real(guard *reach.Guard) Machine {
 		Since: func() text.InUse { s := grace.Now(); return &s },
 		Grace: func() { grace.Synchronize() },
 
+		Serialize: cpu.Serialize,
 		Watched:   trap.Executes,
 		InHandler: cpu.InHandler,
 		Forbid:    cpu.Forbid,

@@ -4,7 +4,7 @@ package mutants
 var attached = []Mutant{
 	{
 		Name: "refused-link-stays-attached", File: "kernel/attach/link.go",
-		Old: "\t\t\tl.Parts.Close()\n\t\t\treturn nil, err\n", New: "\t\t\treturn nil, err\n",
+		Old: "return nil, c.With(more).With(l.Parts.Detach()), err", New: "return nil, c.With(more), err",
 		By:  host("kernel/attach", "TestAllOrNothing"),
 		Why: "the kinds before the one that refuses keep their probes",
 	},
@@ -34,13 +34,13 @@ var attached = []Mutant{
 	},
 	{
 		Name: "option-without-a-kind-that-knows-it", File: "kernel/attach/provider.go",
-		Old: "needs &^ p.Can(); {", New: "needs &^ p.Can() &^ Blocks; {",
+		Old: "needs &^ p.Can(s.Kind); {", New: "needs &^ p.Can(s.Kind) &^ Blocks; {",
 		By:  host("kernel/attach", "TestRefusedOptions"),
 		Why: "a handler that blocks is called in a trap",
 	},
 	{
 		Name: "disabled-watchpoint-still-watched", File: "kwatch/register.go",
-		Old: "!p.gone.Load() && !p.disabled.Load() {", New: "!p.gone.Load() {",
+		Old: "!p.gone.Load() && !p.disabled.Load() && ", New: "!p.gone.Load() && ",
 		By:  host("kwatch", "TestEnable"),
 		Why: "a disabled watchpoint has hits",
 	},

@@ -22,8 +22,8 @@ var periods = []Mutant{
 		Why: "what comes during a grace period is done at its end",
 	},
 	{
-		Name: "armed-and-not-quiesced", File: "kprobes/arm.go",
-		Old: "\tmachine.This.Sync(poked)\n\tquiesce()\n", New: "\tmachine.This.Sync(poked)\n",
+		Name: "armed-and-not-quiesced", File: "kprobes/attach.go",
+		Old: "\tif err == nil && begin(ks) {\n\t\tquiesce()\n\t}\n", New: "\tif err == nil {\n\t\tbegin(ks)\n\t}\n",
 		By:  host("kprobes", "TestBreakpointComesLast"),
 		Why: "a handler runs when its probe has been unregistered",
 	},

@@ -11,13 +11,13 @@ var points = []Mutant{
 	},
 	{
 		Name: "watched-and-not-rechecked", File: "kwatch/register.go",
-		Old: "\t\tp.recheck()\n\t\tif p.user != nil {\n\t\t\tp.user.attached(p)\n", New: "\t\tif p.user != nil {\n\t\t\tp.user.attached(p)\n",
+		Old: "\tloaded(n)\n\tfor _, p := range ps {\n\t\tp.recheck()\n\t}\n", New: "\tloaded(n)\n",
 		By:  host("kwatch", "TestProbesAreTold"),
 		Why: "a jump covers an instruction that is watched",
 	},
 	{
-		Name: "unwatched-and-not-rechecked", File: "kwatch/register.go",
-		Old: "\t\t}\n\t\tp.recheck()\n\t}\n\tmu.Unlock()", New: "\t\t}\n\t}\n\tmu.Unlock()",
+		Name: "unwatched-and-not-rechecked", File: "kwatch/unregister.go",
+		Old: "\t\tp.recheck()\n", New: "",
 		By:  host("kwatch", "TestProbesAreTold"),
 		Why: "an instruction that was watched once never gets a jump again",
 	},
@@ -71,7 +71,7 @@ var points = []Mutant{
 	},
 	{
 		Name: "optimizer-not-told", File: "kprobes/attach.go",
-		Old: "\trearm(pointsOf(kept))\n\tkick()\n", New: "\trearm(pointsOf(kept))\n",
+		Old: "\tchanged = rearm(pointsOf(ks))\n\tkick()\n", New: "\tchanged = rearm(pointsOf(ks))\n",
 		By:  host("kprobes", "TestSetJumps"),
 		Why: "a probe gets no jump until something else changes",
 	},

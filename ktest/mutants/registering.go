@@ -24,8 +24,8 @@ var registering = []Mutant{
 	},
 	{
 		Name: "period-begins-before-the-disarming", File: "kprobes/attach.go",
-		Old: "\tall := pointsOf(gone)\n\tif !rearm(all) {\n\t\tquiesce()\n\t}\n\tsince := machine.This.Since()\n",
-		New: "\tall := pointsOf(gone)\n\tsince := machine.This.Since()\n\tif !rearm(all) {\n\t\tquiesce()\n\t}\n",
+		Old: "\tif gone := takeOut(ks); len(gone) > 0 {\n\t\tquiesce()\n\t\tforget(gone)\n\t}\n",
+		New: "\tif gone := takeOut(ks); len(gone) > 0 {\n\t\tforget(gone)\n\t\tquiesce()\n\t}\n",
 		By:  host("kprobes", "TestUnregisterWaits"),
 		Why: "a CPU can still take the breakpoint, and enter the slot, when the period has begun",
 	},
@@ -38,13 +38,13 @@ var registering = []Mutant{
 	},
 	{
 		Name: "unregistering-does-not-wait", File: "kprobes/attach.go",
-		Old: "\tif !rearm(all) {\n\t\tquiesce()\n\t}\n\tsince", New: "\trearm(all)\n\tsince",
+		Old: "\t\tquiesce()\n\t\tforget(gone)\n", New: "\t\tforget(gone)\n",
 		By:  host("kprobes", "TestBreakpointComesLast"),
 		Why: "a handler still runs when its probe has been unregistered, if others keep the breakpoint",
 	},
 	{
 		Name: "disabling-does-not-wait", File: "kprobes/attach.go",
-		Old: "\tif !rearm(pointsOf(ks)) && !on {\n\t\tquiesce()\n\t}\n", New: "\trearm(pointsOf(ks))\n",
+		Old: "\tif rearm(pointsOf(ks)) || !on {\n\t\tquiesce()\n\t}\n", New: "\trearm(pointsOf(ks))\n",
 		By:  host("kprobes", "TestDisable"),
 		Why: "a handler still runs when its probe has been disabled",
 	},
@@ -116,7 +116,7 @@ var registering = []Mutant{
 	},
 	{
 		Name: "registered-in-a-handler", File: "kprobes/register.go",
-		Old: "\tif err := inHandler(); err != nil {\n\t\treturn nil, err", New: "\tif err := inHandler(); err != nil && len(ps) > 0 {\n\t\treturn nil, err",
+		Old: "\tif err := inHandler(); err != nil {\n\t\treturn err\n\t}\n\treturn register(kind, []", New: "\tif err := inHandler(); err != nil && kind != kindKprobe {\n\t\treturn err\n\t}\n\treturn register(kind, []",
 		By:  host("kprobes", "TestInsideAHandler"),
 		Why: "a handler waits for a lock that what it has interrupted holds",
 	},

@@ -28,7 +28,7 @@ var trapHits = []Mutant{
 	},
 	{
 		Name: "trap-handler-not-waited-for", File: "uprobes/member.go",
-		Old: "\t\tmachine.Quiesce()\n", New: "",
+		Old: "\t\tc.Each = []func(){func() {}}\n", New: "",
 		By:  program(2, "uprobes/trap_unregistering_waits_for_handlers", "probed"),
 		Why: "a handler in trap context still runs when its probe has been unregistered",
 	},

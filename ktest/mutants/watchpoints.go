@@ -58,13 +58,13 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "other-cpus-not-armed", File: "kwatch/real_tamago.go",
-		Old: "\tsmp.CallAll(trap.LoadWatch)\n", New: "\tif len(s) > 0 {\n\t\tflags := cpu.IRQOff()\n\t\ttrap.LoadWatch()\n\t\tcpu.IRQRestore(flags)\n\t} else {\n\t\tsmp.CallAll(trap.LoadWatch)\n\t}\n",
+		Old: "each: trap.LoadWatch,", New: "each: func() {\n\t\tif cpu.ID() == 0 {\n\t\t\ttrap.LoadWatch()\n\t\t}\n\t},",
 		By:  kernel(2, "watch/armed_on_every_cpu_at_once"),
 		Why: "only the CPU that registers watches",
 	},
 	{
-		Name: "point-forgotten-before-the-cpus", File: "kwatch/register.go",
-		Old: "\tload(s)\n\tfor _, p := range ps {\n\t\tpoints[p.reg].Store(nil)\n", New: "\tfor _, p := range ps {\n\t\tpoints[p.reg].Store(nil)\n",
+		Name: "point-forgotten-before-the-cpus", File: "kwatch/unregister.go",
+		Old: "\treturn attach.Change{Each: []func(){this.each}, Then", New: "\treturn attach.Change{Then",
 		By:  kernel(2, "watch/armed_on_every_cpu_at_once"),
 		Why: "CPUs go on watching what nobody asks for any more",
 	},

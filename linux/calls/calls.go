@@ -20,7 +20,7 @@ import (
 type Provider struct{ Table *proc.Table }
 
 // Can is part of attach.Provider.
-func (Provider) Can() attach.Ability {
+func (Provider) Can(attach.Kind) attach.Ability {
 	return attach.Returns | attach.Entries | attach.Data | attach.Blocks | attach.Patterns | attach.Processes
 }
 
@@ -31,28 +31,28 @@ const mostWords = 1 << 13
 //
 // Errors: ENOENT Linux has no such call; ESRCH there is no such process; ERANGE Data is too
 // large.
-func (p Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
+func (p Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
 	if n := l.Options.Data; n > mostWords {
-		return nil, refusal.New(syscall.ERANGE, "place %q: %d words of data for each call; give 0 to %d", sites[0], n, mostWords)
+		return nil, c, refusal.New(syscall.ERANGE, "place %q: %d words of data for each call; give 0 to %d", sites[0], n, mostWords)
 	}
-	a := &attachment{table: p.Table, link: l, returns: sites[0].Return}
+	a := &attachment{table: p.Table, link: l}
 	a.most = l.Options.Active
 	a.idle.L, a.running = &a.mu, map[*proc.Thread]*call{}
 	for i := range sites {
 		if err := a.add(&sites[i]); err != nil {
-			return nil, attach.Misplaced(sites[i], err)
+			return nil, c, attach.Misplaced(sites[i], err)
 		}
 	}
 	a.disabled.Store(l.Options.Disabled)
 	for _, w := range a.watches {
 		w.begin()
 	}
-	return a, nil
+	return a, c, nil
 }
 
 // add finds what a site stands for.
 func (a *attachment) add(s *attach.Site) error {
-	w, err := a.watch(s.PID)
+	w, err := a.watch(s.PID, s.Return)
 	if err != nil {
 		return err
 	}
@@ -70,14 +70,14 @@ func (a *attachment) add(s *attach.Site) error {
 	return a.link.Fits(len(a.calls)-before, before, "system call")
 }
 
-// watch returns what watches a process; 0: all of them.
-func (a *attachment) watch(pid int) (*watch, error) {
+// watch returns what watches calls, or returns, of a process; 0: of all of them.
+func (a *attachment) watch(pid int, returns bool) (*watch, error) {
 	for _, w := range a.watches {
-		if w.pid == pid {
+		if w.pid == pid && w.returns == returns {
 			return w, nil
 		}
 	}
-	w := &watch{attachment: a, pid: pid, calls: map[uint64][]*call{}}
+	w := &watch{attachment: a, pid: pid, returns: returns, calls: map[uint64][]*call{}}
 	if pid != 0 {
 		p, err := a.table.Find(pid)
 		if err != nil || p == a.table.Init() {
@@ -89,10 +89,11 @@ func (a *attachment) watch(pid int) (*watch, error) {
 	return w, nil
 }
 
-// A watch is the engine of one process, or of all.
+// A watch is the engine of one process, or of all, for calls or for returns.
 type watch struct {
 	*attachment
 	pid     int
+	returns bool
 	process *proc.Process // nil: all
 	calls   map[uint64][]*call
 	engine  proc.Engine
@@ -123,15 +124,16 @@ func (w *watch) end() {
 type attachment struct {
 	table   *proc.Table
 	link    *attach.Link
-	returns bool
 	calls   []*call
 	watches []*watch
 	state
 	pending sync.Map // the calls that will return, by thread: []*pending
 }
 
-// Close is part of attach.Attachment.
-func (a *attachment) Close() {
+// Detach is part of attach.Attachment.
+func (a *attachment) Detach() attach.Change { return attach.Change{Then: []func(){a.close}} }
+
+func (a *attachment) close() {
 	a.drain() // first: it is the engines that say when a thread has ended in a handler
 	for _, w := range a.watches {
 		w.end()

@@ -24,16 +24,19 @@ type fake struct {
 // fakes are all, the last one last.
 var fakes []*fake
 
-func (*fake) Can() attach.Ability { return ^attach.Ability(0) }
-func (*fake) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
+func (*fake) Can(attach.Kind) attach.Ability { return ^attach.Ability(0) }
+func (*fake) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
 	if sites[0].Symbol == "missing" {
-		return nil, syscall.ENOENT
+		return nil, c, syscall.ENOENT
 	}
 	f := &fake{link: l, site: sites[0], on: !l.Options.Disabled}
 	fakes = append(fakes, f)
-	return f, nil
+	return f, c, nil
 }
-func (f *fake) Close()               { f.closed = true }
+func (f *fake) Detach() (c attach.Change) {
+	f.closed = true
+	return c
+}
 func (f *fake) Enable(on bool) error { f.on = on; return nil }
 func (f *fake) Places() []attach.Placed {
 	return []attach.Placed{{Place: &attach.Place{Link: f.link, Site: &f.site}, Ledger: f.ledger}}

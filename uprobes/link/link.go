@@ -15,28 +15,26 @@ import (
 type Provider struct{}
 
 // Can is part of attach.Provider.
-func (Provider) Can() attach.Ability {
+func (Provider) Can(attach.Kind) attach.Ability {
 	return attach.Returns | attach.Entries | attach.Data | attach.Blocks | attach.Patterns | attach.Processes
 }
 
 // Attach is part of attach.Provider.
 //
 // Errors: those of RegisterUprobe and RegisterUretprobe; ENOENT nothing fits a pattern.
-func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, error) {
+func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
 	a := new(attachment)
 	for i := range sites {
 		if err := a.add(l, &sites[i]); err != nil {
-			a.Close()
-			return nil, attach.Misplaced(sites[i], err)
+			return nil, a.Detach(), attach.Misplaced(sites[i], err)
 		}
 	}
 	if l.Options.Disabled {
 		if err := a.Enable(false); err != nil {
-			a.Close()
-			return nil, err
+			return nil, a.Detach(), err
 		}
 	}
-	return a, nil
+	return a, c, nil
 }
 
 // attachment is a link's part in programs.
@@ -116,8 +114,8 @@ func register(place *attach.Place, at attach.Site) (*uprobes.Uprobe, error) {
 	return u, uprobes.RegisterUprobe(u)
 }
 
-// Close is part of attach.Attachment.
-func (a *attachment) Close() { uprobes.UnregisterUprobes(a.probes) }
+// Detach is part of attach.Attachment.
+func (a *attachment) Detach() attach.Change { return uprobes.Remove(a.probes) }
 
 // Enable is part of attach.Attachment.
 //

@@ -43,7 +43,6 @@ func Reason(to *[64]byte) { copy(to[:], "it has not returned") }
 // Nothing arrives in traps here.
 
 func CPU() int                                             { return 0 }
-func Quiesce()                                             {}
 func SaveVectors(*amd64.Regs)                              {}
 func LoadWord(addr uint64) (uint64, bool)                  { return 0, false }
 func LoadPair(addr uint64) (first, second uint64, ok bool) { return 0, 0, false }

@@ -9,7 +9,6 @@ import (
 	"sonde/kernel/glass"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/handler"
-	"sonde/kernel/smp"
 	"sonde/uprobes/place"
 )
 
@@ -29,10 +28,6 @@ func InTrap() bool { return cpu.InHandler() }
 //
 // Context: trap.
 func CPU() int { return cpu.ID() }
-
-// Quiesce returns when every CPU has been outside of all handlers in trap context: they have
-// interrupts off.
-func Quiesce() { smp.CallAll(func() {}) }
 
 // SaveVectors saves X0-X14 of the program that was hit.
 //
