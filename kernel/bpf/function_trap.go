@@ -6,6 +6,7 @@ package kbpf
 import (
 	"unsafe"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/gotypes"
 	"sonde/kernel/attach"
 )
@@ -45,7 +46,7 @@ func put(h *attach.Hit, pieces []gotypes.Piece, row []uint64) {
 		p := &pieces[i]
 		at := unsafe.Add(to, p.Offset)
 		if !p.OnStack {
-			lowBytes(at, *goArgument(h.Regs, uintptr(p.Reg)), p.Size)
+			lowBytes(at, goabi.Go.Get(h.Regs, int(p.Reg)), p.Size)
 			continue
 		}
 		from := pointer(uintptr(h.Regs.SP) + wordSize + uintptr(p.Stack)) // behind the return address

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"unsafe"
 
-	"sonde/arch/amd64"
+	"sonde/arch/amd64/goabi"
 	"sonde/bpf"
 	"sonde/kernel/attach"
 )
@@ -66,63 +66,20 @@ func helpResultTo(_, to, _, _, _, _ uintptr, _ uint32, hit *attach.Hit) uintptr 
 }
 
 // argument returns the register of an argument, nil if it is in none.
-//
-// Source: Go's ABIInternal, "amd64 architecture"; System V ABI, AMD64 supplement, "Parameter Passing" and
-// "Linux Conventions".
 func argument(hit *attach.Hit, i uintptr) *uint64 {
-	r := hit.Regs
-	kind := hit.Place.Site.Kind
-	switch {
-	case kind == attach.Call && i == 3:
-		return &r.R10
-	case kind == attach.Call || kind == attach.Program:
-		return systemV(r, i)
+	words := goabi.Go
+	switch kind := hit.Place.Site.Kind; {
+	case kind == attach.Call:
+		words = goabi.SystemCall
+	case kind == attach.Program:
+		words = goabi.SystemV
 	case kind == attach.Kernel && len(hit.Data) > 0:
 		return inRow(hit.Data, i)
 	}
-	return goArgument(r, i)
-}
-
-func goArgument(r *amd64.Regs, i uintptr) *uint64 {
-	switch i {
-	case 0:
-		return &r.AX
-	case 1:
-		return &r.BX
-	case 2:
-		return &r.CX
-	case 3:
-		return &r.DI
-	case 4:
-		return &r.SI
-	case 5:
-		return &r.R8
-	case 6:
-		return &r.R9
-	case 7:
-		return &r.R10
-	case 8:
-		return &r.R11
+	if i >= uintptr(len(words)) {
+		return nil
 	}
-	return nil
-}
-
-func systemV(r *amd64.Regs, i uintptr) *uint64 {
-	switch i {
-	case 0:
-		return &r.DI
-	case 1:
-		return &r.SI
-	case 2:
-		return &r.DX
-	case 3:
-		return &r.CX
-	case 4:
-		return &r.R8
-	case 5:
-		return &r.R9
-	}
-	return nil
+	return hit.Regs.Register(words[i])
 }
 
 func helpLog2(n, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {

@@ -13,11 +13,12 @@ type Words []int8
 // specification", "amd64 architecture".
 var Go = Words{insn.RAX, insn.RBX, insn.RCX, insn.RDI, insn.RSI, insn.R8, insn.R9, insn.R10, insn.R11}
 
-// SystemV and SystemVResults are for most other programs. Source: "System V Application
-// Binary Interface, AMD64", "Parameter Passing".
+// SystemV and SystemVResults are for most other programs, SystemCall for system calls. Source: "System V
+// Application Binary Interface, AMD64", "Parameter Passing" and "Linux Conventions".
 var (
 	SystemV        = Words{insn.RDI, insn.RSI, insn.RDX, insn.RCX, insn.R8, insn.R9}
 	SystemVResults = Words{insn.RAX, insn.RDX}
+	SystemCall     = Words{insn.RDI, insn.RSI, insn.RDX, insn.R10, insn.R8, insn.R9}
 )
 
 // Get returns the i-th word, which must be one of those in registers.
