@@ -135,6 +135,9 @@ const (
 	FD_CLOEXEC = 1
 )
 
+// PATH_MAX is the longest path, with its zero byte.
+const PATH_MAX = 4096
+
 // FOwnerEx is struct f_owner_ex.
 type FOwnerEx struct{ Type, PID int32 }
 

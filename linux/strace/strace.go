@@ -1,6 +1,5 @@
 // Package strace prints what programs do, like strace(1) on Linux: a line for each system
-// call, each signal and each end of a thread. It is an engine of package proc; package
-// syscall formats the arguments.
+// call, each signal and each end of a thread. It is an engine of package proc.
 package strace
 
 import (
@@ -12,7 +11,6 @@ import (
 
 	"sonde/kernel/abi"
 	"sonde/linux/proc"
-	"sonde/linux/syscall"
 )
 
 // resultColumn is where results begin, as by strace without -a.
@@ -44,7 +42,7 @@ type Tracer struct {
 
 // call is a system call that a thread is in.
 type call struct {
-	shown   *syscall.Shown
+	shown   *Shown
 	text    string
 	began   time.Time
 	resumed bool // its line was broken off
@@ -79,7 +77,7 @@ func (t *Tracer) add(p *proc.Process, threads int) {
 func (t *Tracer) Began(p *proc.Process, variables int) {
 	t.Attach(p)
 	path, args := p.Program()
-	text := syscall.Execve(path, args, p.Facts().Layout.EnvStart, variables)
+	text := Execve(path, args, p.Facts().Layout.EnvStart, variables)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -143,7 +141,7 @@ func (t *Tracer) join() {
 }
 
 func (t *Tracer) enter(th *proc.Thread) {
-	shown, text := syscall.Show(th)
+	shown, text := Show(th)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.wants(th) || !t.shows(shown.Call.Name) {

@@ -1,7 +1,6 @@
 package syscall
 
 import (
-	"fmt"
 	"path"
 	sys "syscall"
 
@@ -60,11 +59,3 @@ func (c bpfCaller) Path(addr uint64) (string, error) {
 func (c bpfCaller) Hold(fd int) (*vfs.File, error) { return filesOf(c.t).Descriptors().Hold(fd) }
 
 func (c bpfCaller) Install(f *vfs.File) (uint64, error) { return install(c.t, f, true) }
-
-// bpfCommand shows a command of bpf(2).
-func bpfCommand(_ *Shown, v uint64) string {
-	if name := sysbpf.CommandName(asInt(v)); name != "" {
-		return "BPF_" + name
-	}
-	return fmt.Sprintf("%#x", uint32(v))
-}

@@ -156,15 +156,6 @@ func TestBPFMemoryIsCounted(t *testing.T) {
 	})
 }
 
-// TestBPFCommandsAreNamed in strace, also those that are not there.
-func TestBPFCommandsAreNamed(t *testing.T) {
-	for n, want := range map[uint64]string{0: "BPF_MAP_CREATE", 5: "BPF_PROG_LOAD", 16: "BPF_PROG_QUERY", 99: "0x63", 1<<32 - 1: "0xffffffff"} {
-		if got := bpfCommand(nil, n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
-	}
-}
-
 // TestBPFLogsWhatIsNotThere: once, whoever asks again.
 func TestBPFLogsWhatIsNotThere(t *testing.T) {
 	run(t, func(p *player) {

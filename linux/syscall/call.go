@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	sys "syscall"
 
 	"sonde/linux/proc"
@@ -90,10 +91,18 @@ func Name(n uint64) string {
 func Parameters(name string) ([]string, bool) {
 	for _, c := range table {
 		if c.Func != nil && c.Name == name {
-			return c.params(), true
+			return c.Names(), true
 		}
 	}
 	return nil, false
+}
+
+// Names are those of the parameters.
+func (c *Call) Names() []string {
+	if c.Params == "" {
+		return nil
+	}
+	return strings.Split(c.Params, ", ")
 }
 
 // Numbers are those of all names, which are less than this.

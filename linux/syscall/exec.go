@@ -31,12 +31,12 @@ func execve(t *proc.Thread, a *Args) (uint64, error) {
 
 // exec runs the program at a path from dir.
 func exec(t *proc.Thread, dir *vfs.Place, path string, argv, envp uint64) (uint64, error) {
-	room := stringsMost
-	args, err := stringsAt(t, argv, &room)
+	room := StringsMost
+	args, err := StringsAt(t, argv, &room)
 	if err != nil {
 		return 0, err
 	}
-	env, err := stringsAt(t, envp, &room)
+	env, err := StringsAt(t, envp, &room)
 	if err != nil {
 		return 0, err
 	}

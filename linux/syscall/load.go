@@ -50,7 +50,7 @@ func loadInto(s *space.Space, v *vdso.VDSO, p Program) (proc.Image, error) {
 		return proc.Image{}, err
 	}
 	defer p.File.Text().Allow()
-	o := elf.Options{Args: p.Args, Env: p.Env, MaxStrings: stringsMost, HWCap: System.HWCap, HWCap2: System.HWCap2}
+	o := elf.Options{Args: p.Args, Env: p.Env, MaxStrings: StringsMost, HWCap: System.HWCap, HWCap2: System.HWCap2}
 	o.Open = func(path string) (elf.File, error) {
 		f, err := p.Open(path)
 		if err != nil {

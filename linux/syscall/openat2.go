@@ -6,6 +6,7 @@ import (
 	"sonde/kernel/abi"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
+	"sonde/linux/space"
 )
 
 // openHow is struct open_how.
@@ -33,7 +34,7 @@ func openat2(t *proc.Thread, a *Args) (uint64, error) {
 	if a[3] < openHowSize {
 		return 0, sys.EINVAL
 	}
-	if a[3] > pathMax {
+	if a[3] > space.PageSize {
 		return 0, sys.E2BIG
 	}
 	var how openHow

@@ -1,7 +1,6 @@
 package syscall
 
 import (
-	"fmt"
 	"io"
 	sys "syscall"
 
@@ -130,18 +129,3 @@ func setRecord(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	}
 	return done(filesOf(t).Descriptors().LockRecord(asInt(a[0]), f, r, lock))
 }
-
-// fcntlArg shows the last argument of fcntl: a number, or a struct flock.
-func fcntlArg(s *Shown, v uint64) string {
-	cmd := s.a[1]
-	if !ofOpenFile(cmd) && (cmd < abi.F_GETLK || cmd > abi.F_SETLKW) {
-		return decimal(s, v)
-	}
-	return structure(s, v, func(l abi.Flock) string {
-		kind := oneOf(recordNames)(s, uint64(uint16(l.Type)))
-		whence := oneOf(whenceNames)(s, uint64(uint16(l.Whence)))
-		return fmt.Sprintf("{l_type=%s, l_whence=%s, l_start=%d, l_len=%d}", kind, whence, l.Start, l.Len)
-	})
-}
-
-var recordNames = []number{{abi.F_RDLCK, "F_RDLCK"}, {abi.F_WRLCK, "F_WRLCK"}, {abi.F_UNLCK, "F_UNLCK"}}

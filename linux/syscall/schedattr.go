@@ -5,6 +5,7 @@ import (
 
 	"sonde/kernel/abi"
 	"sonde/linux/proc"
+	"sonde/linux/space"
 )
 
 // schedAttr is struct sched_attr.
@@ -45,7 +46,7 @@ func attrAt(t *proc.Thread, addr uint64) (v schedAttr, err error) {
 	if size == 0 {
 		size = schedAttrFirst
 	}
-	if size < schedAttrFirst || size > pathMax {
+	if size < schedAttrFirst || size > space.PageSize {
 		return v, tooBigAttr(t, addr)
 	}
 	if err := structAt(t, abi.Bytes(&v), addr, uint64(size)); errnoIs(err, sys.E2BIG) {
@@ -145,7 +146,7 @@ func validPolicy(p proc.Policy) error {
 
 func schedGetattr(t *proc.Thread, a *Args) (uint64, error) {
 	size := a[2] & 0xffffffff
-	if a[1] == 0 || asInt(a[0]) < 0 || size < schedAttrFirst || size > pathMax || a[3]&0xffffffff != 0 {
+	if a[1] == 0 || asInt(a[0]) < 0 || size < schedAttrFirst || size > space.PageSize || a[3]&0xffffffff != 0 {
 		return 0, sys.EINVAL
 	}
 	of, err := scheduled(t, a[0])

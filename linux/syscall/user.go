@@ -8,9 +8,6 @@ import (
 	"sonde/linux/space"
 )
 
-// pathMax is the longest path, with its zero byte.
-const pathMax = 4096
-
 // userEnd is the end of the addresses that a program can have.
 const userEnd = 1<<47 - space.PageSize
 
@@ -21,7 +18,7 @@ func isUser(addr, n uint64) bool { return n <= userEnd && addr <= userEnd-n }
 //
 // Errors: EFAULT, ENAMETOOLONG.
 func pathAt(t *proc.Thread, addr uint64) (string, error) {
-	return t.Memory().CString(addr, pathMax)
+	return t.Memory().CString(addr, abi.PATH_MAX)
 }
 
 // get copies a structure from the program.
@@ -75,18 +72,18 @@ func getSlice[T any](t *proc.Thread, addr uint64, n int) ([]T, error) {
 	return all, nil
 }
 
-// stringsMost bounds a program's arguments and environment together, in bytes.
+// StringsMost bounds a program's arguments and environment together, in bytes.
 //
 // Source: Linux, execve(2), "Limits on size of arguments and environment".
 const (
-	stringsMost = 6 << 20 / 4
+	StringsMost = 6 << 20 / 4
 	stringMax   = 128 << 10
 )
 
-// stringsAt copies an array of strings, which ends with a null pointer.
+// StringsAt copies an array of strings, which ends with a null pointer. Room is how many bytes more are wanted.
 //
 // Errors: EFAULT, E2BIG.
-func stringsAt(t *proc.Thread, addr uint64, room *int) (all []string, err error) {
+func StringsAt(t *proc.Thread, addr uint64, room *int) (all []string, err error) {
 	if addr == 0 {
 		return nil, nil
 	}

@@ -1,10 +1,12 @@
-package syscall
+package strace
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 
 	"sonde/kernel/abi"
+	sysbpf "sonde/linux/bpf"
 )
 
 func in(f func(s *Shown, v uint64) string) kind  { return kind{show: f} }
@@ -69,3 +71,26 @@ var kinds = sync.OnceValue(func() map[string]kind {
 		head_ptr len_ptr idx1 idx2 attr`)
 	return all
 })
+
+// bpfCommand shows a command of bpf(2).
+func bpfCommand(_ *Shown, v uint64) string {
+	if name := sysbpf.CommandName(int(int32(v))); name != "" {
+		return "BPF_" + name
+	}
+	return fmt.Sprintf("%#x", uint32(v))
+}
+
+// fcntlArg shows the last argument of fcntl: a number, or a struct flock.
+func fcntlArg(s *Shown, v uint64) string {
+	cmd := s.a[1]
+	if (cmd < abi.F_GETLK || cmd > abi.F_SETLKW) && (cmd < abi.F_OFD_GETLK || cmd > abi.F_OFD_SETLKW) {
+		return decimal(s, v)
+	}
+	return structure(s, v, func(l abi.Flock) string {
+		kind := oneOf(recordNames)(s, uint64(uint16(l.Type)))
+		whence := oneOf(whenceNames)(s, uint64(uint16(l.Whence)))
+		return fmt.Sprintf("{l_type=%s, l_whence=%s, l_start=%d, l_len=%d}", kind, whence, l.Start, l.Len)
+	})
+}
+
+var recordNames = []number{{abi.F_RDLCK, "F_RDLCK"}, {abi.F_WRLCK, "F_WRLCK"}, {abi.F_UNLCK, "F_UNLCK"}}

@@ -1,19 +1,21 @@
-package syscall
+package strace
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	sys "syscall"
 
 	"sonde/kernel/abi"
 	"sonde/linux/proc"
+	"sonde/linux/syscall"
 )
 
 // Shown is a system call in strace's format, with the parameter names of its line in the table.
 type Shown struct {
-	Call   Call
+	Call   syscall.Call
 	t      *proc.Thread
-	a      Args
+	a      syscall.Args
 	shown  int // number of parameters shown so far
 	comma  int // parameters before which a comma has been printed
 	result int64
@@ -26,14 +28,11 @@ type Shown struct {
 // Context: t's goroutine, before the call.
 func Show(t *proc.Thread) (s *Shown, text string) {
 	r := t.Regs()
-	s = &Shown{t: t, a: Args{r.DI, r.SI, r.DX, r.R10, r.R8, r.R9}}
+	s = &Shown{t: t, a: syscall.Args{r.DI, r.SI, r.DX, r.R10, r.R8, r.R9}}
 	n := t.Call()
-	c, ok := Lookup(n)
+	c, ok := syscall.Lookup(n)
 	if !ok {
-		c = Call{Name: fmt.Sprintf("syscall_%#x", n), Params: "a, b, c, d, e, f"}
-		if n < uint64(len(names)) && names[n] != "" {
-			c.Name = names[n]
-		}
+		c = syscall.Call{Name: cmp.Or(syscall.Name(n), fmt.Sprintf("syscall_%#x", n)), Params: "a, b, c, d, e, f"}
 	}
 	s.Call = c
 	return s, c.Name + "(" + s.more(false)
@@ -79,7 +78,7 @@ func (s *Shown) more(after bool) string {
 		return s.cloneArgs(after)
 	}
 	var b strings.Builder
-	params := s.Call.params()
+	params := s.Call.Names()
 	for ; s.shown < len(params); s.shown++ {
 		p := params[s.shown]
 		way, ok := wayOf(s.Call.Name, p)
@@ -105,14 +104,6 @@ func (s *Shown) more(after bool) string {
 		b.WriteString(way.show(s, v))
 	}
 	return b.String()
-}
-
-// params are the names of the parameters.
-func (c *Call) params() []string {
-	if c.Params == "" {
-		return nil
-	}
-	return strings.Split(c.Params, ", ")
 }
 
 // wayOf returns how a parameter is shown: by its name, or by call and name.

@@ -1,11 +1,25 @@
-package syscall
+package strace
 
-import "testing"
+import (
+	"testing"
+
+	"sonde/linux/syscall"
+)
+
+// table are the calls that are there.
+func table() (all []syscall.Call) {
+	for n := range syscall.Numbers {
+		if c, ok := syscall.Lookup(n); ok {
+			all = append(all, c)
+		}
+	}
+	return all
+}
 
 // TestEveryParameterIsShown: each parameter of a call needs a line in kinds.
 func TestEveryParameterIsShown(t *testing.T) {
-	for _, c := range table {
-		for _, p := range c.params() {
+	for _, c := range table() {
+		for _, p := range c.Names() {
 			if _, ok := wayOf(c.Name, p); !ok {
 				t.Errorf("%s: parameter %s is not in kinds (show_kinds.go)", c.Name, p)
 			}
@@ -16,8 +30,8 @@ func TestEveryParameterIsShown(t *testing.T) {
 // TestKindsAreUsed: a line whose call has no such parameter is a mistake.
 func TestKindsAreUsed(t *testing.T) {
 	used := map[string]bool{}
-	for _, c := range table {
-		for _, p := range c.params() {
+	for _, c := range table() {
+		for _, p := range c.Names() {
 			used[p], used[c.Name+"."+p] = true, true
 		}
 	}
@@ -39,6 +53,15 @@ func TestQuoted(t *testing.T) {
 	} {
 		if got := quoted([]byte(in)); got != want {
 			t.Errorf("%q: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestBPFCommandsAreNamed: also those that are not there.
+func TestBPFCommandsAreNamed(t *testing.T) {
+	for n, want := range map[uint64]string{0: "BPF_MAP_CREATE", 5: "BPF_PROG_LOAD", 16: "BPF_PROG_QUERY", 99: "0x63", 1<<32 - 1: "0xffffffff"} {
+		if got := bpfCommand(nil, n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package syscall
+package strace
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"sonde/kernel/abi"
 	"sonde/linux/proc"
 	"sonde/linux/signal"
+	"sonde/linux/syscall"
 )
 
 // shownBytes is how much of a string is shown, as by strace without -s.
@@ -163,7 +164,7 @@ func text(s *Shown, v uint64) string {
 	if v == 0 {
 		return "NULL"
 	}
-	b, err := s.t.Memory().CString(v, pathMax)
+	b, err := s.t.Memory().CString(v, abi.PATH_MAX)
 	if err != nil {
 		return pointer(s, v)
 	}
@@ -214,11 +215,17 @@ func structure[T any](s *Shown, v uint64, f func(T) string) string {
 	if v == 0 {
 		return "NULL"
 	}
-	x, err := get[T](s.t, v)
+	x, err := read[T](s, v)
 	if err != nil {
 		return pointer(s, v)
 	}
 	return f(x)
+}
+
+// read copies what is at an address.
+func read[T any](s *Shown, v uint64) (x T, err error) {
+	err = s.t.Memory().In(abi.Bytes(&x), v)
+	return x, err
 }
 
 func timespecOf(s *Shown, v uint64) string {
@@ -318,34 +325,36 @@ func waitStatus(s *Shown, v uint64) string {
 
 // vectors shows the buffers of writev; of readv, as much as was read.
 func vectors(s *Shown, v uint64) string {
-	all, err := getSlice[abi.Iovec](s.t, v, int(min(s.a[2], 16)))
-	if err != nil {
-		return pointer(s, v)
-	}
-	var texts []string
 	left := int64(-1) // unlimited
 	if strings.Contains(s.Call.Name, "read") {
 		left = s.result
 	}
-	for _, x := range all {
+	return several(s, v, s.a[2], func(x abi.Iovec) string {
 		n := int64(x.Len)
 		if left >= 0 {
 			n = min(n, left)
 			left -= n
 		}
-		texts = append(texts, fmt.Sprintf("{iov_base=%s, iov_len=%d}", s.buffer(x.Base, n), x.Len))
-	}
-	return "[" + strings.Join(texts, ", ") + "]"
+		return fmt.Sprintf("{iov_base=%s, iov_len=%d}", s.buffer(x.Base, n), x.Len)
+	})
 }
 
 func pollFDs(s *Shown, v uint64) string {
-	all, err := getSlice[abi.PollFD](s.t, v, int(min(s.a[1], 16)))
-	if err != nil {
-		return pointer(s, v)
-	}
+	return several(s, v, s.a[1], func(x abi.PollFD) string {
+		return fmt.Sprintf("{fd=%d, events=%s}", x.FD, join(pollNames, uint64(uint16(x.Events)), "0"))
+	})
+}
+
+// several shows an array of n structures, 16 of them at most.
+func several[T any](s *Shown, v, n uint64, f func(T) string) string {
 	var texts []string
-	for _, x := range all {
-		texts = append(texts, fmt.Sprintf("{fd=%d, events=%s}", x.FD, join(pollNames, uint64(uint16(x.Events)), "0")))
+	for range min(n, 16) {
+		x, err := read[T](s, v)
+		if err != nil {
+			return pointer(s, v)
+		}
+		texts = append(texts, f(x))
+		v += uint64(len(abi.Bytes(&x)))
 	}
 	return "[" + strings.Join(texts, ", ") + "]"
 }
@@ -354,8 +363,8 @@ func pollFDs(s *Shown, v uint64) string {
 const stringsShown = 32
 
 func stringList(s *Shown, v uint64) string {
-	room := stringsMost
-	all, err := stringsAt(s.t, v, &room)
+	room := syscall.StringsMost
+	all, err := syscall.StringsAt(s.t, v, &room)
 	if err != nil || v == 0 {
 		return pointer(s, v)
 	}
@@ -375,8 +384,8 @@ func stringList(s *Shown, v uint64) string {
 }
 
 func variables(s *Shown, v uint64) string {
-	room := stringsMost
-	all, err := stringsAt(s.t, v, &room)
+	room := syscall.StringsMost
+	all, err := syscall.StringsAt(s.t, v, &room)
 	if err != nil || v == 0 {
 		return pointer(s, v)
 	}

@@ -1,4 +1,4 @@
-package syscall
+package strace
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func (s *Shown) cloneText(after bool) string {
 
 // storedID shows the number that clone has stored.
 func (s *Shown) storedID(at uint64) string {
-	id, err := get[int32](s.t, at)
+	id, err := read[int32](s, at)
 	if err != nil || s.failed {
 		return pointer(s, at)
 	}
@@ -37,7 +37,7 @@ func (s *Shown) storedID(at uint64) string {
 
 // cloneArgs shows the arguments of clone3 and, behind an arrow, what it has stored.
 func (s *Shown) cloneArgs(after bool) string {
-	c, err := get[abi.CloneArgs](s.t, s.a[0])
+	c, err := read[abi.CloneArgs](s, s.a[0])
 	if err != nil {
 		if after {
 			return fmt.Sprintf(", %d", s.a[1])
