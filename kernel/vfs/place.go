@@ -38,7 +38,12 @@ func (f *FS) PlaceOf(file *File) Place {
 	if file.place != nil {
 		return *file.place
 	}
-	return Place{fs: f, node: file.node, ino: file.node.Stat().Ino, up: f.RootPlace(), name: file.name}
+	return f.Nameless(file.node, file.name)
+}
+
+// Nameless returns a place for a node that is not in the tree, for a Jumper; name is shown for it.
+func (f *FS) Nameless(n Node, name string) Place {
+	return Place{fs: f, node: n, ino: n.Stat().Ino, up: f.RootPlace(), name: name}
 }
 
 // Node returns the node at the place.

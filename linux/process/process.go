@@ -128,6 +128,7 @@ func nodesOf(tree *vfs.FS, p *proc.Process, who func() subject) map[string]vfs.N
 		"cwd":     cwd(p),
 		"fd":      descriptors(tree, p),
 		"fdinfo":  descriptorInfo(p),
+		"ns":      namespaces(tree),
 
 		"mountinfo": ctl.Print(func(w io.Writer) { procfs.MountInfo(w, tree) }),
 	}

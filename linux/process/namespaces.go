@@ -1,0 +1,33 @@
+package process
+
+import (
+	"fmt"
+
+	"sonde/kernel/vfs"
+)
+
+// namespaceIDs are the inode numbers of the namespaces. There is one of each kind: the first, with Linux's number
+// where that is a fixed one (cgroup to uts).
+var namespaceIDs = map[string]uint64{
+	"cgroup": 0xeffffffb, "ipc": 0xefffffff, "pid": 0xeffffffc, "user": 0xeffffffd, "uts": 0xeffffffe,
+	"mnt": 0xf0000000, "net": 0xf0000098,
+}
+
+// namespace is what a link of /proc/PID/ns leads to. Programs compare its number.
+type namespace uint64
+
+// Stat implements vfs.Node.
+func (n namespace) Stat() vfs.Info { return vfs.Info{Mode: 0o444, Ino: uint64(n), Links: 1} }
+
+// namespaces is the folder /proc/PID/ns. Source: namespaces(7).
+func namespaces(tree *vfs.FS) vfs.Node {
+	nodes := map[string]vfs.Node{}
+	for kind, id := range namespaceIDs {
+		name := fmt.Sprintf("%s:[%d]", kind, id)
+		l := jump{}
+		l.target = func() (string, error) { return name, nil }
+		l.to = func() (vfs.Place, error) { return tree.Nameless(namespace(id), name), nil }
+		nodes[kind] = l
+	}
+	return folder(nodes)
+}
