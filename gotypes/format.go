@@ -62,7 +62,7 @@ type format struct {
 	info   Info           // as it is read
 	named  map[string]ID  // the types that the runtime describes
 	texts  []string       // as they are met
-	known  map[string]int // where in texts
+	known  map[string]int // of a writer: where in texts
 	ids    map[ID]ID      // of a writer: the table's numbers
 	queue  []ID           // of a writer: those that the runtime does not describe, by its own numbers
 	fixed  int            // the number of the first type that the runtime does not describe
@@ -170,16 +170,11 @@ func (f *format) text(s string, column int, contexts ...uint32) (string, uint32)
 		return "", 0
 	}
 	s = f.spell(s)
-	f.learn(s)
-	return s, ref
-}
-
-// learn gives a string that has none a number.
-func (f *format) learn(s string) {
-	if _, has := f.known[s]; !has && len(f.texts) < maxIndex {
+	if f.given != nil {
 		f.known[s] = len(f.texts)
-		f.texts = append(f.texts, s)
 	}
+	f.texts = append(f.texts, s)
+	return s, ref
 }
 
 // history is what the letters before tell of the next one.

@@ -41,7 +41,7 @@ const (
 	groupWidth  = 4 // bits of a number that are coded in one group
 	mostHeard   = 4 // contexts that are heard about a number: those that tell most
 	firstWeight = 20_000
-	learnShift  = 15 // how fast weights change
+	learnShift  = 16 // how fast weights change
 )
 
 func newModel() model {

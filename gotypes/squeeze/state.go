@@ -30,7 +30,7 @@ func newStates() *states {
 		t.says[i] = int16(x * 2560 * seen / (10*seen + 3) >> 8)
 		for bit := range t.next {
 			p := t.squashed[max(0, min(2*limit, x+limit))]
-			p += (int32(bit)<<16 - p) * 10 / (9*seen + 12)
+			p += (int32(bit)<<16 - p) * 10 / (10*seen + 13)
 			y := odds[max(0, min(len(odds)-1, int(p>>4)))]
 			t.next[bit][i] = state(max(0, min(2*zero-1, y/unit+zero)))<<seenBits | state(min(seen+1, mostSeen))
 		}

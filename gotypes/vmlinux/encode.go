@@ -152,7 +152,7 @@ func (e *encoder) structure(x *gotypes.Desc, name string) btf.Type {
 
 // proto returns the prototype of a function.
 func (e *encoder) proto(params, results []gotypes.Param) btf.ID {
-	p := btf.Type{Kind: btf.FuncProto}
+	p := btf.Type{Kind: btf.FuncProto, Params: make([]btf.Param, 0, len(params))}
 	for i, a := range params {
 		p.Params = append(p.Params, btf.Param{Name: argument(a, "arg", i), Type: e.value(a.Type)})
 	}
