@@ -8,8 +8,9 @@ func NewEnv() *Env {
 	for t, fields := range contexts {
 		env.Contexts[t] = &Context{Name: t.String(), Fields: fields}
 	}
-	for n, h := range helpers {
-		env.Helpers[n] = &h
+	for i := range helpers {
+		h := helpers[i].Helper
+		env.Helpers[helpers[i].number] = &h
 	}
 	for i, h := range ours {
 		env.Helpers[bpf.HelperGoid+int32(i)] = &h
@@ -47,53 +48,56 @@ var (
 // helpers are Linux's, by its numbers. Weights are bounds on instructions: of a search in a map
 // 64 places are probed at most, a lock of a key is tried 256 times, a stack is walked for 127 frames at
 // most.
-var helpers = map[int32]Helper{
-	1:   {Name: "bpf_map_lookup_elem", Args: [5]ArgKind{MapArg, Key}, Result: ValueOrNull, Weight: 900, PerWord: 450, Maps: found},
-	2:   {Name: "bpf_map_update_elem", Args: [5]ArgKind{MapArg, Key, Value, Number}, Result: ErrorCode, Weight: 4600, PerWord: 850, Maps: keyed},
-	3:   {Name: "bpf_map_delete_elem", Args: [5]ArgKind{MapArg, Key}, Result: ErrorCode, Weight: 2000, PerWord: 450, Maps: deleted},
-	4:   {Name: "bpf_probe_read", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 200, PerWord: 6},
-	5:   {Name: "bpf_ktime_get_ns", Weight: 40},
-	6:   {Name: "bpf_trace_printk", Args: [5]ArgKind{Memory, Size}, Result: SizeOrError, Weight: 1500, PerWord: 400},
-	7:   {Name: "bpf_get_prandom_u32", Weight: 30},
-	8:   {Name: "bpf_get_smp_processor_id", Result: Cpu, Weight: 5},
-	12:  {Name: "bpf_tail_call", Args: [5]ArgKind{ContextArg, MapArg, Number}, Result: Nothing, Weight: 40, Maps: progs},
-	14:  {Name: "bpf_get_current_pid_tgid", Weight: 40},
-	15:  {Name: "bpf_get_current_uid_gid", Weight: 40},
-	16:  {Name: "bpf_get_current_comm", Args: [5]ArgKind{MemoryOut, Size}, Result: ErrorCode, Weight: 100, PerWord: 70},
-	25:  {Name: "bpf_perf_event_output", Args: [5]ArgKind{ContextArg, MapArg, Number, Memory, SizeOrZero}, Result: ErrorCode, Weight: 400, PerWord: 2, Maps: events},
-	27:  {Name: "bpf_get_stackid", Args: [5]ArgKind{ContextArg, MapArg, Number}, Weight: 4000, Maps: stacks},
-	35:  {Name: "bpf_get_current_task", Weight: 20},
-	45:  {Name: "bpf_probe_read_str", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: SizeOrError, Weight: 200, PerWord: 16},
-	67:  {Name: "bpf_get_stack", Args: [5]ArgKind{ContextArg, MemoryOut, SizeOrZero, Number}, Result: SizeOrError, Weight: 4000, PerWord: 4},
-	80:  {Name: "bpf_get_current_cgroup_id", Weight: 5},
-	87:  {Name: "bpf_map_push_elem", Args: [5]ArgKind{MapArg, Value, Number}, Result: ErrorCode, Weight: 1600, Maps: queues},
-	88:  {Name: "bpf_map_pop_elem", Args: [5]ArgKind{MapArg, ValueOut}, Result: ErrorCode, Weight: 1600, Maps: queues},
-	89:  {Name: "bpf_map_peek_elem", Args: [5]ArgKind{MapArg, ValueOut}, Result: ErrorCode, Weight: 1600, Maps: queues},
-	109: {Name: "bpf_send_signal", Args: [5]ArgKind{Number}, Result: ErrorCode, Weight: 100, Unsafe: true},
-	112: {Name: "bpf_probe_read_user", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 300, PerWord: 4},
-	113: {Name: "bpf_probe_read_kernel", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 200, PerWord: 6},
-	114: {Name: "bpf_probe_read_user_str", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: SizeOrError, Weight: 300, PerWord: 16},
-	115: {Name: "bpf_probe_read_kernel_str", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: SizeOrError, Weight: 200, PerWord: 16},
-	118: {Name: "bpf_jiffies64", Weight: 5},
-	125: {Name: "bpf_ktime_get_boot_ns", Weight: 40},
-	130: {Name: "bpf_ringbuf_output", Args: [5]ArgKind{MapArg, Memory, SizeOrZero, Number}, Result: ErrorCode, Weight: 200, PerWord: 6, Maps: rings},
-	131: {Name: "bpf_ringbuf_reserve", Args: [5]ArgKind{MapArg, KnownSize, Number}, Result: RecordOrNull, Weight: 100, Maps: rings},
-	132: {Name: "bpf_ringbuf_submit", Args: [5]ArgKind{Record, Number}, Weight: 60, Releases: true},
-	133: {Name: "bpf_ringbuf_discard", Args: [5]ArgKind{Record, Number}, Weight: 60, Releases: true},
-	134: {Name: "bpf_ringbuf_query", Args: [5]ArgKind{MapArg, Number}, Weight: 40, Maps: rings},
-	158: {Name: "bpf_get_current_task_btf", Result: KernelPointer, Weight: 20},
-	160: {Name: "bpf_ktime_get_coarse_ns", Weight: 40},
-	173: {Name: "bpf_get_func_ip", Args: [5]ArgKind{ContextArg}, Weight: 10},
-	174: {Name: "bpf_get_attach_cookie", Args: [5]ArgKind{ContextArg}, Weight: 20},
-	183: {Name: "bpf_get_func_arg", Args: [5]ArgKind{ContextArg, Number, WordOut}, Result: ErrorCode, Weight: 40},
-	184: {Name: "bpf_get_func_ret", Args: [5]ArgKind{ContextArg, WordOut}, Result: ErrorCode, Weight: 20},
-	185: {Name: "bpf_get_func_arg_cnt", Args: [5]ArgKind{ContextArg}, Weight: 150},
-	164: {Name: "bpf_for_each_map_elem", Args: [5]ArgKind{MapArg, Callback, StackOrNull, Number}, Weight: 100, Maps: keyed},
-	165: {Name: "bpf_snprintf", Args: [5]ArgKind{MemoryOutNull, SizeOrZero, String, MemoryOrNull, SizeOrZero}, Weight: 1500, PerWord: 400},
-	177: {Name: "bpf_trace_vprintk", Args: [5]ArgKind{Memory, Size, MemoryOrNull, SizeOrZero}, Result: SizeOrError, Weight: 1500, PerWord: 400},
-	181: {Name: "bpf_loop", Args: [5]ArgKind{Count, Callback, StackOrNull, Number}, Weight: 50},
-	182: {Name: "bpf_strncmp", Args: [5]ArgKind{Memory, Size, String}, Result: AnyNumber, Weight: 50, PerWord: 40},
-	195: {Name: "bpf_map_lookup_percpu_elem", Args: [5]ArgKind{MapArg, Key, Number}, Result: ValueOrNull, Weight: 300, PerWord: 70, Maps: perCPU},
+var helpers = [...]struct {
+	number int32
+	Helper
+}{
+	{1, Helper{Name: "bpf_map_lookup_elem", Args: [5]ArgKind{MapArg, Key}, Result: ValueOrNull, Weight: 900, PerWord: 450, Maps: found}},
+	{2, Helper{Name: "bpf_map_update_elem", Args: [5]ArgKind{MapArg, Key, Value, Number}, Result: ErrorCode, Weight: 4600, PerWord: 850, Maps: keyed}},
+	{3, Helper{Name: "bpf_map_delete_elem", Args: [5]ArgKind{MapArg, Key}, Result: ErrorCode, Weight: 2000, PerWord: 450, Maps: deleted}},
+	{4, Helper{Name: "bpf_probe_read", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 200, PerWord: 6}},
+	{5, Helper{Name: "bpf_ktime_get_ns", Weight: 40}},
+	{6, Helper{Name: "bpf_trace_printk", Args: [5]ArgKind{Memory, Size}, Result: SizeOrError, Weight: 1500, PerWord: 400}},
+	{7, Helper{Name: "bpf_get_prandom_u32", Weight: 30}},
+	{8, Helper{Name: "bpf_get_smp_processor_id", Result: Cpu, Weight: 5}},
+	{12, Helper{Name: "bpf_tail_call", Args: [5]ArgKind{ContextArg, MapArg, Number}, Result: Nothing, Weight: 40, Maps: progs}},
+	{14, Helper{Name: "bpf_get_current_pid_tgid", Weight: 40}},
+	{15, Helper{Name: "bpf_get_current_uid_gid", Weight: 40}},
+	{16, Helper{Name: "bpf_get_current_comm", Args: [5]ArgKind{MemoryOut, Size}, Result: ErrorCode, Weight: 100, PerWord: 70}},
+	{25, Helper{Name: "bpf_perf_event_output", Args: [5]ArgKind{ContextArg, MapArg, Number, Memory, SizeOrZero}, Result: ErrorCode, Weight: 400, PerWord: 2, Maps: events}},
+	{27, Helper{Name: "bpf_get_stackid", Args: [5]ArgKind{ContextArg, MapArg, Number}, Weight: 4000, Maps: stacks}},
+	{35, Helper{Name: "bpf_get_current_task", Weight: 20}},
+	{45, Helper{Name: "bpf_probe_read_str", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: SizeOrError, Weight: 200, PerWord: 16}},
+	{67, Helper{Name: "bpf_get_stack", Args: [5]ArgKind{ContextArg, MemoryOut, SizeOrZero, Number}, Result: SizeOrError, Weight: 4000, PerWord: 4}},
+	{80, Helper{Name: "bpf_get_current_cgroup_id", Weight: 5}},
+	{87, Helper{Name: "bpf_map_push_elem", Args: [5]ArgKind{MapArg, Value, Number}, Result: ErrorCode, Weight: 1600, Maps: queues}},
+	{88, Helper{Name: "bpf_map_pop_elem", Args: [5]ArgKind{MapArg, ValueOut}, Result: ErrorCode, Weight: 1600, Maps: queues}},
+	{89, Helper{Name: "bpf_map_peek_elem", Args: [5]ArgKind{MapArg, ValueOut}, Result: ErrorCode, Weight: 1600, Maps: queues}},
+	{109, Helper{Name: "bpf_send_signal", Args: [5]ArgKind{Number}, Result: ErrorCode, Weight: 100, Unsafe: true}},
+	{112, Helper{Name: "bpf_probe_read_user", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 300, PerWord: 4}},
+	{113, Helper{Name: "bpf_probe_read_kernel", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 200, PerWord: 6}},
+	{114, Helper{Name: "bpf_probe_read_user_str", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: SizeOrError, Weight: 300, PerWord: 16}},
+	{115, Helper{Name: "bpf_probe_read_kernel_str", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: SizeOrError, Weight: 200, PerWord: 16}},
+	{118, Helper{Name: "bpf_jiffies64", Weight: 5}},
+	{125, Helper{Name: "bpf_ktime_get_boot_ns", Weight: 40}},
+	{130, Helper{Name: "bpf_ringbuf_output", Args: [5]ArgKind{MapArg, Memory, SizeOrZero, Number}, Result: ErrorCode, Weight: 200, PerWord: 6, Maps: rings}},
+	{131, Helper{Name: "bpf_ringbuf_reserve", Args: [5]ArgKind{MapArg, KnownSize, Number}, Result: RecordOrNull, Weight: 100, Maps: rings}},
+	{132, Helper{Name: "bpf_ringbuf_submit", Args: [5]ArgKind{Record, Number}, Weight: 60, Releases: true}},
+	{133, Helper{Name: "bpf_ringbuf_discard", Args: [5]ArgKind{Record, Number}, Weight: 60, Releases: true}},
+	{134, Helper{Name: "bpf_ringbuf_query", Args: [5]ArgKind{MapArg, Number}, Weight: 40, Maps: rings}},
+	{158, Helper{Name: "bpf_get_current_task_btf", Result: KernelPointer, Weight: 20}},
+	{160, Helper{Name: "bpf_ktime_get_coarse_ns", Weight: 40}},
+	{173, Helper{Name: "bpf_get_func_ip", Args: [5]ArgKind{ContextArg}, Weight: 10}},
+	{174, Helper{Name: "bpf_get_attach_cookie", Args: [5]ArgKind{ContextArg}, Weight: 20}},
+	{183, Helper{Name: "bpf_get_func_arg", Args: [5]ArgKind{ContextArg, Number, WordOut}, Result: ErrorCode, Weight: 40}},
+	{184, Helper{Name: "bpf_get_func_ret", Args: [5]ArgKind{ContextArg, WordOut}, Result: ErrorCode, Weight: 20}},
+	{185, Helper{Name: "bpf_get_func_arg_cnt", Args: [5]ArgKind{ContextArg}, Weight: 150}},
+	{164, Helper{Name: "bpf_for_each_map_elem", Args: [5]ArgKind{MapArg, Callback, StackOrNull, Number}, Weight: 100, Maps: keyed}},
+	{165, Helper{Name: "bpf_snprintf", Args: [5]ArgKind{MemoryOutNull, SizeOrZero, String, MemoryOrNull, SizeOrZero}, Weight: 1500, PerWord: 400}},
+	{177, Helper{Name: "bpf_trace_vprintk", Args: [5]ArgKind{Memory, Size, MemoryOrNull, SizeOrZero}, Result: SizeOrError, Weight: 1500, PerWord: 400}},
+	{181, Helper{Name: "bpf_loop", Args: [5]ArgKind{Count, Callback, StackOrNull, Number}, Weight: 50}},
+	{182, Helper{Name: "bpf_strncmp", Args: [5]ArgKind{Memory, Size, String}, Result: AnyNumber, Weight: 50, PerWord: 40}},
+	{195, Helper{Name: "bpf_map_lookup_percpu_elem", Args: [5]ArgKind{MapArg, Key, Number}, Result: ValueOrNull, Weight: 300, PerWord: 70, Maps: perCPU}},
 }
 
 // absent are helpers of Linux that a kernel may leave out of its Env for a reason: their names, and that.

@@ -16,7 +16,7 @@ var env = newEnv()
 
 func newEnv() *verify.Env {
 	e := verify.NewEnv()
-	maps.DeleteFunc(e.Helpers, func(n int32, _ *verify.Helper) bool { return helpers[n] == nil && !slices.Contains(inlined, n) })
+	maps.DeleteFunc(e.Helpers, func(n int32, _ *verify.Helper) bool { return helperOf(n) == nil && !slices.Contains(inlined, n) })
 	return e
 }
 
@@ -38,7 +38,7 @@ var inlined = []int32{getCPU, bpf.TailCall}
 
 // helper returns what the call of a helper at pc does.
 func (v *version) helper(pc int, number int32) (jit.Helper, error) {
-	p, f := v.prog, helpers[number]
+	p, f := v.prog, helperOf(number)
 	if !slices.Contains(p.Checked.Calls, int(number)) {
 		// The verifier has seen that no path comes here, as a loader has it that replaces what is not there.
 		return jit.Helper{Inline: []byte{0x31, 0xc0}}, nil // XORL AX, AX

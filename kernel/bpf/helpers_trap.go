@@ -17,20 +17,33 @@ import (
 type helper = func(r1, r2, r3, r4, r5, _ uintptr, cpu uint32, hit *attach.Hit) uintptr
 
 // helpers are by number: Linux's, and ours from bpf.HelperGoid on.
-var helpers = map[int32]helper{
-	1: helpLookup, 2: helpUpdate, 3: helpDelete, 195: helpLookupOf,
-	4: helpReadAny, 112: helpReadUser, 113: helpRead, 45: helpReadAnyString, 114: helpReadUserString, 115: helpReadString,
-	5: helpTime, 125: helpTime, 160: helpTime, 118: helpJiffies, 7: helpRandom,
-	14: helpPID, 15: helpUID, 16: helpComm, 35: helpTask, 80: helpCgroup,
-	87: helpPush, 88: helpPop, 89: helpPeek, 25: helpEvent, 27: helpStackID, 67: helpStack,
-	130: helpOutput, 131: helpReserve, 132: helpSubmit, 133: helpDiscard, 134: helpQuery,
-	109: helpSignal, 164: helpEach, 181: helpLoop, 6: helpPrint, 177: helpPrintWords, 165: helpFormat,
-	173: helpPlace, 174: helpCookie, 183: helpArgTo, 184: helpResultTo, 185: helpArgs, 182: helpCompare,
+var helpers = [...]struct {
+	number int32
+	call   helper
+}{
+	{1, helpLookup}, {2, helpUpdate}, {3, helpDelete}, {195, helpLookupOf},
+	{4, helpReadAny}, {112, helpReadUser}, {113, helpRead}, {45, helpReadAnyString}, {114, helpReadUserString}, {115, helpReadString},
+	{5, helpTime}, {125, helpTime}, {160, helpTime}, {118, helpJiffies}, {7, helpRandom},
+	{14, helpPID}, {15, helpUID}, {16, helpComm}, {35, helpTask}, {80, helpCgroup},
+	{87, helpPush}, {88, helpPop}, {89, helpPeek}, {25, helpEvent}, {27, helpStackID}, {67, helpStack},
+	{130, helpOutput}, {131, helpReserve}, {132, helpSubmit}, {133, helpDiscard}, {134, helpQuery},
+	{109, helpSignal}, {164, helpEach}, {181, helpLoop}, {6, helpPrint}, {177, helpPrintWords}, {165, helpFormat},
+	{173, helpPlace}, {174, helpCookie}, {183, helpArgTo}, {184, helpResultTo}, {185, helpArgs}, {182, helpCompare},
 
-	bpf.HelperGoid: helpGoid, bpf.HelperGCPhase: helpGCPhase, bpf.HelperGCNum: helpGCNum,
-	bpf.HelperWatchOld: helpOld, bpf.HelperWatchNew: helpNew, bpf.HelperArg: helpArg, bpf.HelperContains: helpContains,
-	bpf.HelperDepth: helpDepth, bpf.HelperErrorText: helpErrorText,
-	bpf.HelperLog2: helpLog2, bpf.HelperHistAdd: helpHistAdd, bpf.HelperAggAdd: helpAggAdd,
+	{bpf.HelperGoid, helpGoid}, {bpf.HelperGCPhase, helpGCPhase}, {bpf.HelperGCNum, helpGCNum},
+	{bpf.HelperWatchOld, helpOld}, {bpf.HelperWatchNew, helpNew}, {bpf.HelperArg, helpArg}, {bpf.HelperContains, helpContains},
+	{bpf.HelperDepth, helpDepth}, {bpf.HelperErrorText, helpErrorText},
+	{bpf.HelperLog2, helpLog2}, {bpf.HelperHistAdd, helpHistAdd}, {bpf.HelperAggAdd, helpAggAdd},
+}
+
+// helperOf returns the helper with a number; nil: there is none.
+func helperOf(number int32) helper {
+	for i := range helpers {
+		if helpers[i].number == number {
+			return helpers[i].call
+		}
+	}
+	return nil
 }
 
 // pointer makes a pointer of a word. Safe because: the verifier has seen that the program has it from a

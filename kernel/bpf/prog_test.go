@@ -51,8 +51,9 @@ func TestHelpersAreThere(t *testing.T) {
 
 // TestHelpersHaveTheirName: by it the walks over the image know that programs call them.
 func TestHelpersHaveTheirName(t *testing.T) {
-	for n, f := range helpers {
-		if name := runtime.FuncForPC(goabi.CodeOf(f)).Name(); !strings.HasPrefix(name, "sonde/kernel/bpf.help") {
+	for _, h := range helpers {
+		n := h.number
+		if name := runtime.FuncForPC(goabi.CodeOf(h.call)).Name(); !strings.HasPrefix(name, "sonde/kernel/bpf.help") {
 			t.Errorf("helper %d is %s", n, name)
 		}
 		if env.Helpers[n] == nil {
@@ -61,8 +62,8 @@ func TestHelpersHaveTheirName(t *testing.T) {
 	}
 	// In the place of others, or by a door.
 	called := map[string]bool{"helpLookupWord": true, "helpSubmitShared": true, "helpDiscardShared": true, "helpMeter": true}
-	for _, f := range helpers {
-		name := runtime.FuncForPC(goabi.CodeOf(f)).Name()
+	for _, h := range helpers {
+		name := runtime.FuncForPC(goabi.CodeOf(h.call)).Name()
 		called[name[strings.LastIndex(name, ".")+1:]] = true
 	}
 	files, _ := filepath.Glob("*_trap.go")
