@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"sonde/bpf"
@@ -121,6 +122,10 @@ func (w *walk) load(s *state, in bpf.Insn) {
 	switch p.kind {
 	case toStack:
 		v = w.loadStack(s, a, p)
+	case toValue:
+		if lo, hi := a.span(p); lo == hi && w.env.Constant[p.spec] != nil {
+			v = constant(number64(w.env.Constant[p.spec][lo:][:a.size]))
+		}
 	case toContext:
 		w.loadContext(a, p)
 	case toKernel:
@@ -133,6 +138,13 @@ func (w *walk) load(s *state, in bpf.Insn) {
 		v = reg{kind: number, n: v.n.SignExtend(uint(8 * a.size)), from: derived(v.from, nil)}
 	}
 	s.set(in.Dst(), v)
+}
+
+// number64 is the number that a load of these bytes gives.
+func number64(b []byte) uint64 {
+	var word [8]byte
+	copy(word[:], b)
+	return binary.LittleEndian.Uint64(word[:])
 }
 
 func (w *walk) loadStack(s *state, a access, p *reg) reg {

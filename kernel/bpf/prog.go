@@ -86,15 +86,16 @@ func Load(p *bpf.Program, maps []*Map) (*Prog, error) { return LoadAs(p, maps, W
 
 // A Wish is what else one can want of a program that is loaded.
 type Wish struct {
-	Level    int       // of the log, which is as Linux's verifier writes it; of a program that is accepted, it is Checked.Log
-	Function *Function // of a Tracing program: what it is for
-	Extra    any       // the caller's
+	Level    int                     // of the log, which is as Linux's verifier writes it; of a program that is accepted, it is Checked.Log
+	Function *Function               // of a Tracing program: what it is for
+	Extra    any                     // the caller's
+	Constant map[*bpf.MapSpec][]byte // see verify.Env
 }
 
 // LoadAs is Load with wishes.
 func LoadAs(p *bpf.Program, maps []*Map, w Wish) (*Prog, error) {
 	in := *env
-	in.LogLevel = w.Level
+	in.LogLevel, in.Constant = w.Level, w.Constant
 	return loadIn(p, maps, &in, w)
 }
 

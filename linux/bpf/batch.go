@@ -8,7 +8,6 @@ import (
 	"sonde/bpf"
 	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
-	"sonde/kernel/vfs"
 )
 
 // Commands for many entries at once: the arguments are in_batch 0, out_batch 8, keys 16, values 24, count 32,
@@ -29,17 +28,17 @@ type batch struct {
 var unbatched = []bpf.MapType{bpf.PerfEventArray, bpf.StackTrace, bpf.ProgArray}
 
 // startBatch checks the arguments. The caller closes the file.
-func (c *call) startBatch(want int) (*vfs.File, *batch, error) {
+func (c *call) startBatch(want int) (usedMap, *batch, error) {
 	if c.u64(48) != 0 || c.u64(40) != 0 {
-		return nil, nil, refusal.New(syscall.EINVAL, "flags of a batch are not known")
+		return usedMap{}, nil, refusal.New(syscall.EINVAL, "flags of a batch are not known")
 	}
 	f, h, err := c.holdMap(c.fd(36), want)
 	if err != nil {
-		return nil, nil, err
+		return usedMap{}, nil, err
 	}
 	if isQueue(h.m) || h.m.Shared() != nil || hasMaps(h.m) || slices.Contains(unbatched, h.m.Spec.Type) {
-		vfs.Close(f)
-		return nil, nil, refusal.New(syscall.EOPNOTSUPP, "map %s: a %s has no batches", h.m.Spec.Name, h.m.Spec.Type)
+		f.release()
+		return usedMap{}, nil, refusal.New(syscall.EOPNOTSUPP, "map %s: a %s has no batches", h.m.Spec.Name, h.m.Spec.Type)
 	}
 	return f, &batch{call: c, mapFile: h, keys: c.u64(16), values: c.u64(24), count: int(c.u32(countAt))}, nil
 }
@@ -70,7 +69,7 @@ func onEntries(one func(b *batch) error) func(c *call) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		defer vfs.Close(f)
+		defer f.release()
 		for ; b.done < b.count; b.done++ {
 			if err := one(b); err != nil {
 				return b.end(err)
@@ -111,7 +110,7 @@ func (c *call) lookUpBatch(want int) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer vfs.Close(f)
+	defer f.release()
 	if b.count == 0 {
 		return 0, nil
 	}

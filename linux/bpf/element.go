@@ -136,7 +136,7 @@ func (f *mapFile) putMap(c *call, key, value []byte, how uint64) error {
 	if err != nil {
 		return err
 	}
-	defer vfs.Close(file)
+	defer file.release()
 	return f.m.Put(key, inner.m)
 }
 

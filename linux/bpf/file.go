@@ -120,34 +120,48 @@ func onMap(want int, run func(c *call, h *mapFile) error) func(c *call) (uint64,
 		if err != nil {
 			return 0, err
 		}
-		defer vfs.Close(f)
+		defer f.release()
 		return 0, run(c, h)
 	}
 }
 
-// holdMap returns the map of a descriptor, and its file, which the caller closes. want is FMODE_READ or
+// usedMap is the file of a map that a call uses. Until its release, nobody freezes a map that the call writes to.
+type usedMap struct {
+	file    *vfs.File
+	written *mapState // nil: it is only read
+}
+
+func (h usedMap) release() {
+	if h.written != nil {
+		h.written.endWrite()
+	}
+	vfs.Close(h.file)
+}
+
+// holdMap returns the map of a descriptor, and its file, which the caller releases. want is FMODE_READ or
 // FMODE_WRITE, as the process could ask for when it made the descriptor.
 //
 // Errors: EBADF, EINVAL the file is another one; EPERM the map is frozen, or was opened for the other.
-func (c *call) holdMap(fd int, want int) (*vfs.File, *mapFile, error) {
+func (c *call) holdMap(fd int, want int) (usedMap, *mapFile, error) {
 	f, err := c.Hold(fd)
 	if err != nil {
-		return nil, nil, err
+		return usedMap{}, nil, err
 	}
+	use := usedMap{file: f}
 	h := mapOf(f)
 	switch {
 	case h == nil:
 		err = refusal.New(syscall.EINVAL, "descriptor %d is no map", fd)
 	case want == forRead && f.Flags()&abi.O_ACCMODE == abi.O_WRONLY, want == forWrite && f.Flags()&abi.O_ACCMODE == abi.O_RDONLY:
 		err = refusal.New(syscall.EPERM, "descriptor %d was not made for this", fd)
-	case want == forWrite && stateOf(h.m).frozen.Load():
-		err = refusal.New(syscall.EPERM, "map %s is frozen", h.m.Spec.Name)
+	case want == forWrite:
+		use.written, err = stateOf(h.m).beginWrite(h.m)
 	}
 	if err != nil {
-		vfs.Close(f)
-		return nil, nil, err
+		use.release()
+		return usedMap{}, nil, err
 	}
-	return f, h, nil
+	return use, h, nil
 }
 
 // What a map is wanted for.

@@ -10,7 +10,6 @@ import (
 	"sonde/kernel/abi"
 	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
-	"sonde/kernel/vfs"
 )
 
 // Flags of maps.
@@ -52,7 +51,7 @@ type mapState struct {
 	release    func()     // ends the count of its bytes; nil: they are not counted
 
 	mu     sync.Mutex
-	writes int // guarded by mu: mappings that can be written to
+	writes int // guarded by mu: mappings that can be written to, and calls that write
 }
 
 // stateOf returns a map's state; of one that the kernel has made, one that is not kept.
@@ -88,7 +87,7 @@ func mapCreate(c *call) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		defer vfs.Close(f)
+		defer f.release()
 		of := inner.m.Spec
 		s.Inner = &of
 	}
@@ -158,7 +157,24 @@ func mapFreeze(_ *call, h *mapFile) error {
 	state.mu.Lock()
 	defer state.mu.Unlock()
 	if state.writes > 0 || !state.frozen.CompareAndSwap(false, true) {
-		return refusal.New(syscall.EBUSY, "map %s is frozen, or mapped to be written to", h.m.Spec.Name)
+		return refusal.New(syscall.EBUSY, "map %s is frozen, or written to, or mapped for that", h.m.Spec.Name)
 	}
 	return nil
+}
+
+// constants are the values of those of maps that nobody changes any more, as of .rodata: with them, the verifier
+// knows what a program reads there.
+func constants(maps []*kbpf.Map) map[*bpf.MapSpec][]byte {
+	values := map[*bpf.MapSpec][]byte{}
+	for _, m := range maps {
+		s := &m.Spec
+		if s.Type != bpf.Array || s.MaxEntries != 1 || s.Flags&readProg == 0 || !stateOf(m).frozen.Load() {
+			continue
+		}
+		value := make([]byte, valueSize(m))
+		if m.Lookup(0, make([]byte, s.KeySize), value) == nil {
+			values[s] = value
+		}
+	}
+	return values
 }

@@ -53,7 +53,7 @@ func (s *mapState) mapping(m *kbpf.Map, write bool) (backing.Store, bool, error)
 	p := m.Mapping()
 	p.Gone = func() {
 		if write {
-			s.unmapped()
+			s.endWrite()
 		}
 		kbpf.Release(m)
 	}
@@ -61,8 +61,21 @@ func (s *mapState) mapping(m *kbpf.Map, write bool) (backing.Store, bool, error)
 	return p, write, nil
 }
 
-// unmapped notes that a mapping that could be written to has ended.
-func (s *mapState) unmapped() {
+// beginWrite begins a call that writes to the map, and returns s.
+//
+// Errors: EPERM the map is frozen.
+func (s *mapState) beginWrite(m *kbpf.Map) (*mapState, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.frozen.Load() {
+		return nil, refusal.New(syscall.EPERM, "map %s is frozen", m.Spec.Name)
+	}
+	s.writes++
+	return s, nil
+}
+
+// endWrite notes that a call, or a mapping that could be written to, has ended.
+func (s *mapState) endWrite() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writes--

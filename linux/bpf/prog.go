@@ -65,7 +65,7 @@ func progLoad(c *call) (uint64, error) {
 		err = state.trace(c, p)
 	}
 	if err == nil {
-		prog, err = kbpf.LoadAs(p, maps, kbpf.Wish{Level: int(l.level & 3), Function: state.function, Extra: state})
+		prog, err = kbpf.LoadAs(p, maps, kbpf.Wish{Level: int(l.level & 3), Function: state.function, Extra: state, Constant: constants(maps)})
 	}
 	if err := l.write(logOf(prog, err, l.level), err); err != nil {
 		if prog != nil {
@@ -201,7 +201,7 @@ func (c *call) maps(p *bpf.Program) (maps []*kbpf.Map, files []*vfs.File, err er
 		if err != nil {
 			return maps, files, fmt.Errorf("fd %d is not pointing to valid bpf_map: %w", fd, err)
 		}
-		files = append(files, f)
+		files = append(files, f.file)
 		at := slices.Index(maps, h.m)
 		if at < 0 {
 			at = len(maps)

@@ -3,6 +3,7 @@ package syscall
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"strings"
 	sys "syscall"
 	"testing"
@@ -200,6 +201,36 @@ func TestBPFRefuses(t *testing.T) {
 		want(t, p, "freeze again", bpfCallOf(p, cmdFreeze, a32(0, fd)), errno(sys.EBUSY))
 		want(t, p, "write what is frozen", element(p, cmdUpdate, fd, 0), errno(sys.EPERM))
 		want(t, p, "read what is frozen", element(p, cmdLookup, fd, 0), 0)
+	})
+}
+
+// TestBPFFrozenValues: what a program reads in a frozen map that it cannot write to is known, as of .rodata; else it
+// may be anything.
+func TestBPFFrozenValues(t *testing.T) {
+	run(t, func(p *player) {
+		const program = "r1 = map[fd:%d][0]+0\n r1 = *(u64 *)(r1 +8)\n r2 = map[fd:%d][0]+0\n r2 += r1\n r0 = *(u8 *)(r2 +0)\n exit"
+		values := newMapOf(t, p, bpf.Array, 4, 16, 1, 0)
+		for _, c := range []struct {
+			flags  uint64
+			freeze bool
+			index  byte
+			want   int64
+		}{
+			{uint64(bpf.ReadOnlyProgram), true, 15, 0}, {uint64(bpf.ReadOnlyProgram), true, 16, errno(sys.EACCES)},
+			{uint64(bpf.ReadOnlyProgram), false, 15, errno(sys.EACCES)}, {0, true, 15, errno(sys.EACCES)},
+		} {
+			constants := newMapOf(t, p, bpf.Array, 4, 16, 1, c.flags)
+			p.Poke(keyAt, make([]byte, 4))
+			p.Poke(valueAt, []byte{0, 0, 0, 0, 0, 0, 0, 1, c.index, 0, 0, 0, 0, 0, 0, 0})
+			want(t, p, "update", element(p, cmdUpdate, constants, 0), 0)
+			if c.freeze {
+				want(t, p, "freeze", bpfCallOf(p, cmdFreeze, a32(0, constants)), 0)
+			}
+			got := loadProgram(t, p, fmt.Sprintf(program, constants, values), "GPL", 0, 0)
+			if min(got, 0) != c.want {
+				t.Errorf("%+v: %d", c, got)
+			}
+		}
 	})
 }
 
