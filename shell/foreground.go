@@ -48,6 +48,9 @@ func (s *Shell) inline(j *job, f func(*Shell)) {
 	s.safely(f)
 	s.job = nil
 	close(over)
+	if (&Context{Interrupt: s.interrupt}).Interrupted() { // whether or not that has been sent yet
+		j.endOwn(abi.SIGINT)
+	}
 	j.finish(j.main, s.status, s.signal)
 	s.status = s.rested(j, ended)
 }

@@ -95,9 +95,10 @@ func TestACommandIsHandedOver(t *testing.T) {
 	vfs.Close(f)
 }
 
-// TestAHandedCommandIsInterrupted: by ^C, while it waits, and while it waits for input.
+// TestAHandedCommandIsInterrupted: by ^C, while it waits, and while it waits for input. Its own status, if it fails
+// then, is not the one that is told.
 func TestAHandedCommandIsInterrupted(t *testing.T) {
-	for command, status := range map[string]byte{"waits": statusInterrupted, "hears": 7} {
+	for _, command := range []string{"waits", "hears"} {
 		f := handOver(t)
 		f.Write(request(command))
 		nextPart(t, f) // it is waiting
@@ -108,7 +109,7 @@ func TestAHandedCommandIsInterrupted(t *testing.T) {
 		}
 		for {
 			if kind, data := nextPart(t, f); kind == handedEnd {
-				if data[0] != status {
+				if data[0] != statusInterrupted {
 					t.Errorf("%s: %v", command, data)
 				}
 				break
