@@ -151,15 +151,15 @@ var providers [Event + 1]Provider
 // Context: boot, goroutine.
 func Provide(k Kind, p Provider) { providers[k] = p }
 
-// Fits returns the error of a pattern that fits n places, if those are none, or too many with those before.
+// Fits returns the error of a pattern that fits n places, if those are none or too many.
 //
 // Errors: ENOENT, E2BIG.
-func (l *Link) Fits(n, before int, what string) error {
+func (l *Link) Fits(n int, what string) error {
 	switch most := l.Options.Most; {
 	case n == 0:
 		return refusal.New(syscall.ENOENT, "no %s fits", what)
-	case most != 0 && n+before > most:
-		return refusal.New(syscall.E2BIG, "%d %ss fit, more than %d; give a longer pattern", n+before, what, most)
+	case most != 0 && n > most:
+		return refusal.New(syscall.E2BIG, "%d %ss fit, more than %d; give a longer pattern", n, what, most)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment
 	a := new(attachment)
 	var all []*attach.Place
 	for i := range sites {
-		found, err := a.find(l, &sites[i], len(all))
+		found, err := a.find(l, &sites[i])
 		if err != nil {
 			return nil, c, attach.Misplaced(sites[i], err)
 		}
@@ -69,10 +69,10 @@ func (a *attachment) probed(s *attach.Site, all []*attach.Place) error {
 	return refusal.New(syscall.EINVAL, "place %q: none of the %d places that fit can be probed", s, fit)
 }
 
-// find returns the places that a site stands for; before it, there are some of others.
+// find returns the places that a site stands for.
 //
 // Errors: those of kprobes.Resolve and places.Find; E2BIG there are more than the link wants.
-func (a *attachment) find(l *attach.Link, s *attach.Site, before int) (list []*attach.Place, err error) {
+func (a *attachment) find(l *attach.Link, s *attach.Site) (list []*attach.Place, err error) {
 	at := func(addr uint64) *attach.Place {
 		return &attach.Place{Link: l, Site: s, Where: kallsyms.Where(addr), Addr: addr}
 	}
@@ -88,7 +88,7 @@ func (a *attachment) find(l *attach.Link, s *attach.Site, before int) (list []*a
 		list = append(list, at(spot.Addr))
 	}
 	a.found = append(a.found, f)
-	return list, l.Fits(len(list), before, "place")
+	return list, l.Fits(len(list), "place")
 }
 
 // optional: of several places that a site stands for, some may be refused.

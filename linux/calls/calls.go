@@ -56,18 +56,19 @@ func (a *attachment) add(s *attach.Site) error {
 	if err != nil {
 		return err
 	}
-	before := len(a.calls)
+	found := 0
 	for n := range linux.Numbers {
 		name := linux.Name(n)
 		if name == "" || name != Called(s.Symbol) && !(s.Pattern() && kallsyms.Fits(s.Symbol, name)) {
 			continue
 		}
+		found++
 		where := attach.Site{Kind: attach.Call, PID: s.PID, Return: s.Return, Symbol: name}
 		c := &call{place: &attach.Place{Link: a.link, Site: s, Where: where.String()}}
 		w.calls[n] = append(w.calls[n], c)
 		a.calls = append(a.calls, c)
 	}
-	return a.link.Fits(len(a.calls)-before, before, "system call")
+	return a.link.Fits(found, "system call")
 }
 
 // watch returns what watches calls, or returns, of a process; 0: of all of them.

@@ -45,16 +45,16 @@ type attachment struct {
 
 // add registers the probes of a site.
 func (a *attachment) add(l *attach.Link, s *attach.Site) (err error) {
-	n := len(a.probes)
 	names := []string{s.Symbol}
 	if s.Pattern() {
 		if names, err = functions(Path(s.File), s.Symbol); err == nil {
-			err = l.Fits(len(names), n, "function")
+			err = l.Fits(len(names), "function")
 		}
 		if err != nil {
 			return err
 		}
 	}
+	n := len(a.probes)
 	for _, name := range names {
 		at := *s
 		at.Symbol = name
