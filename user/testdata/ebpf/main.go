@@ -20,7 +20,7 @@ var trials = []struct {
 	name string
 	try  func() error
 }{
-	{"maps", maps}, {"batches", batches}, {"percpu", perCPU}, {"queues", queues}, {"inner", inner}, {"mapped", mapped}, {"frozen", frozen},
+	{"maps", maps}, {"batches", batches}, {"percpu", perCPU}, {"queues", queues}, {"inner", inner}, {"mapped", mapped}, {"frozen", frozen}, {"freezing", freezing},
 	{"pins", pins}, {"refused", refused}, {"raw", raw}, {"information", information}, {"types", types},
 	{"kprobes", kprobes}, {"kretprobes", kretprobes}, {"uprobes", uprobes}, {"ring", ring}, {"objects", objects},
 	{"kprobe", kprobe}, {"kretprobe", kretprobe}, {"uprobe", uprobe}, {"uretprobe", uretprobe}, {"tracepoint", tracepoint}, {"rawpoint", rawPoint}, {"perf", perfEvents}, {"cookies", cookies},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"syscall"
 
 	"github.com/cilium/ebpf"
 )
@@ -221,6 +222,44 @@ func frozen() error {
 		return err
 	}
 	return want("frozen", info.Frozen(), true)
+}
+
+// freezing waits for who is writing: what is read after it stays.
+func freezing() error {
+	const last = 4095
+	m, err := newMap(ebpf.Array, 4, 4, last+1, 0)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	keys := make([]uint32, last+1)
+	for i := range keys {
+		keys[i] = uint32(i)
+	}
+	written := make(chan error)
+	go func() {
+		values := make([]uint32, len(keys))
+		for {
+			for i := range values {
+				values[i]++
+			}
+			if _, err := m.BatchUpdate(keys, values, nil); err != nil {
+				written <- err
+				return
+			}
+		}
+	}()
+	for err = syscall.EBUSY; errors.Is(err, syscall.EBUSY); {
+		err = m.Freeze()
+	}
+	var then, now uint32
+	if err := errors.Join(err, m.Lookup(uint32(last), &then)); err != nil {
+		return err
+	}
+	if err := <-written; !errors.Is(err, os.ErrPermission) {
+		return fmt.Errorf("writing ended with %v", err)
+	}
+	return errors.Join(m.Lookup(uint32(last), &now), want("the value when it was frozen", now, then))
 }
 
 // pins find a map again by a file.
