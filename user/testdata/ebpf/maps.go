@@ -249,10 +249,16 @@ func freezing() error {
 			}
 		}
 	}()
-	for err = syscall.EBUSY; errors.Is(err, syscall.EBUSY); {
+	var begun, then, now uint32
+	for err == nil && begun == 0 {
+		err = m.Lookup(uint32(0), &begun)
+	}
+	if err == nil {
 		err = m.Freeze()
 	}
-	var then, now uint32
+	for errors.Is(err, syscall.EBUSY) {
+		err = m.Freeze()
+	}
 	if err := errors.Join(err, m.Lookup(uint32(last), &then)); err != nil {
 		return err
 	}
