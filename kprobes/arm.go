@@ -4,6 +4,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -14,9 +15,13 @@ import (
 	"sonde/kprobes/machine"
 )
 
-// rearm makes the points in list armed exactly if some probe on them wants it. It reports
-// whether anything changed; if so, quiesce or a postponed must follow. Called with mu held.
-func rearm(list []*point) bool {
+// behind counts the changes in which code was written that some CPUs may not execute yet.
+var behind atomic.Int32
+
+// rearm makes the points in list armed exactly if some probe on them wants it. It returns where code was
+// written that some CPUs may not execute yet; if there is any, quiesce or postponed must follow. Called with
+// mu held.
+func rearm(list []*point) (written []uintptr) {
 	var out []*point
 	for _, pt := range list {
 		if pt.jumped && (disarmedAll || !pt.wanted()) {
@@ -24,54 +29,54 @@ func rearm(list []*point) bool {
 		}
 	}
 	unjump(out)
-	poked := make([]uintptr, 0, len(list))
+	written = make([]uintptr, 0, len(list))
 	for _, pt := range list {
-		want := pt.wanted() && !disarmedAll
-		if want == pt.armed {
+		if want := pt.wanted() && !disarmedAll; want != pt.armed {
+			pt.arm(want)
+		} else if behind.Load() == 0 {
 			continue
 		}
-		old, new := pt.Orig[0], byte(insn.OpInt3)
-		if !want {
-			old, new = new, old
-		}
-		if err := machine.This.Poke(pt.Addr, old, new); err != nil {
-			panic(err) // something else writes text
-		}
-		pt.armed = want
-		poked = append(poked, pt.Addr)
+		written = append(written, pt.Addr)
 	}
-	if len(poked) == 0 {
-		return false
+	return written
+}
+
+// arm puts the breakpoint at pt, or takes it away. Called with mu held.
+func (pt *point) arm(on bool) {
+	old, new := pt.Orig[0], byte(insn.OpInt3)
+	if !on {
+		old, new = new, old
 	}
-	machine.This.Sync(poked)
-	return true
+	if err := machine.This.Poke(pt.Addr, old, new); err != nil {
+		panic(err) // something else writes text
+	}
+	pt.armed = on
 }
 
 // rearmNow is rearm with the wait. Called with mu held.
 func rearmNow(list []*point) {
-	if rearm(list) {
-		quiesce()
+	if written := rearm(list); len(written) > 0 {
+		quiesce(written)
 	}
 }
 
 // quiesce returns when every CPU has been outside all handlers and executes the current
 // text: no earlier hit still uses what was removed. Called with mu held.
-func quiesce() {
-	was := replaced
-	replaced = nil
-	machine.This.Quiesce()
-	runtime.KeepAlive(was)
-}
+func quiesce(written []uintptr) { postponed(written).Complete() }
 
-// postponed is quiesce as a change, behind which then is called. Called with mu held.
-func postponed(then func()) attach.Change {
+// postponed is quiesce as a change. Called with mu held.
+func postponed(written []uintptr) (c attach.Change) {
 	was := replaced
-	replaced = nil
-	return attach.Change{Each: []func(){machine.This.Serialize}, Then: []func(){func() {
-		machine.This.Drain()
-		runtime.KeepAlive(was)
-		then()
-	}}}
+	replaced, c = nil, machine.This.Outside()
+	if len(written) > 0 {
+		behind.Add(1)
+		c.Written = []func(){func() {
+			machine.This.Refresh(written)
+			behind.Add(-1)
+		}}
+	}
+	c.Then = append(c.Then, func() { runtime.KeepAlive(was) })
+	return c
 }
 
 // allPoints returns every point, in no order. Called with mu held.

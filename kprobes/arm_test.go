@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/insn"
+	"sonde/kernel/attach"
 	"sonde/kernel/probe"
 	"sonde/kprobes/machine"
 )
@@ -116,6 +117,41 @@ func TestBatch(t *testing.T) {
 	UnregisterKprobes(ks) // they are not registered: nothing happens
 	f.did(len(f.log))
 }
+
+// complete completes a change.
+func (f *fake) complete(c attach.Change) {
+	f.later = true
+	c.Complete()
+	f.later = false
+}
+
+// TestLinksTogether: the probes of two links come and go with one change. While it is not complete, CPUs may not
+// execute what was written, so another probe there waits by itself.
+func TestLinksTogether(t *testing.T) {
+	f := newFake(t)
+	ofLink := func(off uintptr) *Kprobe {
+		k := at("t.work", off)
+		k.Place = &attach.Place{Link: &attach.Link{}, Site: &attach.Site{}}
+		return k
+	}
+	one, c, err := Insert([]*Kprobe{ofLink(0)}, optional)
+	two, more, err2 := Insert([]*Kprobe{ofLink(3), ofLink(0)}, optional)
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	n := f.did(0, "write", "watch", "arm t.work+0x0", "write", "watch", "arm t.work+0x3")
+	f.must(at("t.work", 0))
+	n = f.did(n, "watch", "sync 1", "quiesce")
+	f.complete(c.With(more))
+	n = f.did(n, "sync 1", "sync 2", "quiesce", "quiesce")
+	f.must(at("t.work", 0))
+	n = f.did(n, "watch")
+	f.complete(Remove(one).With(Remove(two)))
+	f.did(n, "disarm t.work+0x3", "sync 1", "quiesce", "quiesce")
+}
+
+// optional: no probe is.
+func optional(*Kprobe) bool { return false }
 
 // TestTwice: a registered probe is not registered again, not even within a batch.
 func TestTwice(t *testing.T) {

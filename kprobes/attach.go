@@ -36,10 +36,13 @@ func registerUnadvised(what kind, ks []*Kprobe) error {
 	mu.Lock()
 	defer mu.Unlock()
 	_, err := attachAll(ks, func(*Kprobe) kind { return what }, nil)
-	if err == nil && begin(ks) {
-		quiesce()
+	if err != nil {
+		return err
 	}
-	return err
+	if written := begin(ks); len(written) > 0 {
+		quiesce(written)
+	}
+	return nil
 }
 
 // Insert registers the probes of a link, or the entries of its return probes, or none of them. But those that are
@@ -55,8 +58,8 @@ func Insert(ks []*Kprobe, optional func(*Kprobe) bool) (kept []*Kprobe, c attach
 	if kept, err = attachAll(ks, kindOfPlace, optional); err != nil {
 		return nil, c, err
 	}
-	if begin(kept) {
-		c = postponed(func() {})
+	if written := begin(kept); len(written) > 0 {
+		c = postponed(written)
 	}
 	c.Then = append(c.Then, func() { advise(kept) })
 	return kept, c, nil
@@ -77,12 +80,14 @@ func Remove(ks []*Kprobe) attach.Change {
 	machine.This.Forbid("unregisters probes")
 	mu.Lock()
 	defer mu.Unlock()
-	gone := takeOut(ks)
-	return postponed(func() {
+	gone, written := takeOut(ks)
+	c := postponed(written)
+	c.Then = append(c.Then, func() {
 		mu.Lock()
 		defer mu.Unlock()
 		forget(gone)
 	})
+	return c
 }
 
 // advise warns of the handlers of ks that will be abandoned.
@@ -115,12 +120,12 @@ func attachAll(ks []*Kprobe, kindOf func(*Kprobe) kind, optional func(*Kprobe) b
 	return kept, nil
 }
 
-// begin arms the points of ks, which are new on them, and reports what rearm does. Called with mu held.
-func begin(ks []*Kprobe) (changed bool) {
+// begin arms the points of ks, which are new on them, and returns what rearm does. Called with mu held.
+func begin(ks []*Kprobe) (written []uintptr) {
 	machine.This.Watch()
-	changed = rearm(pointsOf(ks))
+	written = rearm(pointsOf(ks))
 	kick()
-	return changed
+	return written
 }
 
 // unregister takes each of ks off its point.
@@ -232,15 +237,15 @@ func (k *Kprobe) fits(pt *point, fn kallsyms.Symbol) error {
 // detach unregisters those of ks that are registered, of any kind. Called with mu
 // held.
 func detach(ks []*Kprobe) {
-	if gone := takeOut(ks); len(gone) > 0 {
-		quiesce()
+	if gone, written := takeOut(ks); len(gone) > 0 {
+		quiesce(written)
 		forget(gone)
 	}
 }
 
-// takeOut takes those of ks that are registered off their points, and disarms these. When all CPUs have been outside
-// of all handlers since, forget must follow. Called with mu held.
-func takeOut(ks []*Kprobe) (gone []*Kprobe) {
+// takeOut takes those of ks that are registered off their points, and disarms these. When all CPUs execute what was
+// written, and have been outside of all handlers since, forget must follow. Called with mu held.
+func takeOut(ks []*Kprobe) (gone []*Kprobe, written []uintptr) {
 	gone = make([]*Kprobe, 0, len(ks))
 	for _, k := range ks {
 		if k == nil {
@@ -254,8 +259,7 @@ func takeOut(ks []*Kprobe) (gone []*Kprobe) {
 		k.point.remove(k)
 		gone = append(gone, k)
 	}
-	rearm(pointsOf(gone))
-	return gone
+	return gone, rearm(pointsOf(gone))
 }
 
 // forget gives back what probes have had that no hit knows any more. Called with mu held.
@@ -313,8 +317,8 @@ func toggle(ks []*Kprobe, on bool) error {
 		}
 		k.point.shorten()
 	}
-	if rearm(pointsOf(ks)) || !on {
-		quiesce()
+	if written := rearm(pointsOf(ks)); len(written) > 0 || !on {
+		quiesce(written)
 	}
 	kick()
 	return nil

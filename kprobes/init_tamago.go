@@ -78,7 +78,7 @@ func Init() {
 	g := reach.New(kallsyms.Kernel(), func(addr, n uint64) []byte { return original(uintptr(addr), uintptr(n)) })
 	g.Word = dataWord
 	machine.This = machine.Real(reach.NewGuard(g, noKprobe))
-	machine.This.Quiesce, machine.This.Drain, machine.This.Watch = quiesceHits, drainJumps, handler.Watch
+	machine.This.Drain, machine.This.Watch = drainJumps, handler.Watch
 	goLean()
 	trap.SetProbes(initState)
 	trap.SetHandler(amd64.VEC_BP, onBreakpoint)

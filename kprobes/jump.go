@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"sonde/kernel/attach"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
@@ -144,15 +145,15 @@ func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 	return len(list), stopped, nil
 }
 
-// Recheck says that an execute watchpoint at addr has begun or ended. If it has begun, no
-// CPU executes a copy of the instruction there when Recheck returns.
-func Recheck(addr uintptr) {
+// Recheck says that an execute watchpoint at addr begins or ends. If it begins, no CPU executes a copy of the
+// instruction there when the change is complete.
+func Recheck(addr uintptr) attach.Change {
 	mu.Lock()
 	defer mu.Unlock()
 	unjumpAround(addr)
 	neighboured(addr)
-	quiesce()
 	kick()
+	return postponed(nil)
 }
 
 // SetJumps(false) removes all jumps and prevents new ones; SetJumps(true) lets the

@@ -128,7 +128,7 @@ func (rp *Kretprobe) prepare() error {
 			n, each, uint64(n)*each>>20)
 	}
 	if rp.pool.instances != nil {
-		machine.This.Quiesce() // a CPU that frees an instance may not have put it on a list yet
+		machine.This.Outside().Complete() // a CPU that frees an instance may not have put it on a list yet
 	}
 	rp.pool.init(rp, n, machine.This.CPUs, rp.DataSize)
 	return nil

@@ -19,7 +19,6 @@ import (
 	"sonde/kernel/handler"
 	"sonde/kernel/printk"
 	"sonde/kernel/probe"
-	"sonde/kernel/text"
 )
 
 // state is one CPU's. Interrupts are off from the breakpoint to the end of the step, so
@@ -83,16 +82,8 @@ var states [trap.MaxCPUs]struct {
 // busy reports whether the CPU is in a hit. Context: any.
 func (st *state) busy() bool { return atomic.LoadUint32((*uint32)(&st.phase)) != uint32(idle) }
 
-// quiesceHits returns when every CPU has been outside all handlers. Handlers called by a
-// trap have interrupts off, so the interrupt of Sync comes after them.
-//
-// Context: goroutine.
-func quiesceHits() {
-	text.Sync()
-	drainJumps()
-}
-
-// drainJumps returns when every CPU has been outside all handlers that a jump calls.
+// drainJumps returns when every CPU has been outside all handlers that a jump calls. Those that a trap calls have
+// interrupts off.
 //
 // Context: goroutine.
 func drainJumps() {

@@ -29,7 +29,7 @@ func blame(at uintptr) (h die.Handler, first bool) {
 func unload() {
 	mu.Lock()
 	defer mu.Unlock()
-	load(wanted())
+	load(nil)
 }
 
 // afterAbandon continues the #DB whose handler was abandoned.

@@ -44,11 +44,11 @@ func RegisterCamera(debugReg int, film *glass.Film) (*Camera, error) {
 	}
 	careful := p.careful
 	p.careful = true
-	load(wanted()) // no hit that has seen the old flag is in progress: film needs X0-X14 saved
+	load(nil) // no hit that has seen the old flag is in progress: film needs X0-X14 saved
 	p.handler = func(h *Hit, r *amd64.Regs) { this.record(c, h, r) }
 	c.restore = func() {
 		p.handler = c.handler
-		load(wanted())
+		load(nil)
 		p.careful = careful
 	}
 	return c, nil

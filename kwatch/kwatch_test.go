@@ -9,6 +9,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
+	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
 	"sonde/linux/proc"
 )
@@ -22,7 +23,7 @@ func onFake(t *testing.T) *[]debugreg.Set {
 		cpus: func() int { return 2 },
 		set:  func(s *debugreg.Set) { *log = append(*log, *s) },
 		each: func() {}, unwatched: func() {},
-		recheck: func(uintptr) {},
+		recheck: func(uintptr) attach.Change { return attach.Change{} },
 		read:    func(addr uintptr, length int) uint64 { return uint64(addr) },
 		careful: func(any) bool { return true },
 		blind:   func() uint64 { return 7 },
@@ -180,7 +181,10 @@ func TestWithoutAMachine(t *testing.T) {
 func TestProbesAreTold(t *testing.T) {
 	onFake(t)
 	var told []uintptr
-	this.recheck = func(addr uintptr) { told = append(told, addr) }
+	this.recheck = func(addr uintptr) attach.Change {
+		told = append(told, addr)
+		return attach.Change{}
+	}
 	for _, typ := range []Type{Execute, Write} {
 		n, err := RegisterKwatch(0x1000, 1, typ, nothing)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64/debugreg"
+	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
 )
 
@@ -15,7 +16,7 @@ var this = machine{
 	set:       func(*debugreg.Set) {},
 	each:      func() {},
 	unwatched: func() {},
-	recheck:   func(uintptr) {},
+	recheck:   func(uintptr) attach.Change { return attach.Change{} },
 	read:      func(uintptr, int) uint64 { return 0 },
 	blind:     func() uint64 { return 0 },
 	careful:   func(any) bool { return true },

@@ -34,8 +34,8 @@ type machine struct {
 	read            func(addr uintptr, length int) uint64
 	// blind counts the steps of probed instructions in which nothing is watched.
 	blind func() uint64
-	// recheck is called when an execute watchpoint comes or goes.
-	recheck func(addr uintptr)
+	// recheck is called when an execute watchpoint comes or goes, which it has done when the change is complete.
+	recheck func(addr uintptr) attach.Change
 	// careful reports whether a handler may change X0-X14, IP or SP.
 	careful func(handler any) bool
 	// record is what a camera does at a hit.
@@ -146,23 +146,21 @@ func begin(ps []*point) (c attach.Change, err error) {
 			return c, err
 		}
 	}
-	n := set(wanted())
+	c, n := set(ps)
 	for _, p := range ps {
 		if p.user != nil {
 			p.user.attached(p)
 		}
 	}
-	return attach.Change{Each: []func(){this.each}, Then: []func(){func() { begun(ps, n) }}}, nil
+	c.Then = append(c.Then, func() { begun(n) })
+	return c, nil
 }
 
 // begun is called when all CPUs watch what set n was.
-func begun(ps []*point, n uint64) {
+func begun(n uint64) {
 	mu.Lock()
 	defer mu.Unlock()
 	loaded(n)
-	for _, p := range ps {
-		p.recheck()
-	}
 }
 
 // reserve gives p a debug register, which no CPU loads yet. mu held.
@@ -198,26 +196,21 @@ func (p *point) look() {
 	}
 }
 
-// recheck makes probes around p's address check again whether they can have a jump.
-func (p *point) recheck() {
-	if p.typ == Execute && p.user == nil {
-		this.recheck(p.addr)
-	}
-}
-
-// load makes all CPUs watch s. When it returns, no CPU is in a handler that began earlier. mu held.
-func load(s *debugreg.Set) {
-	n := set(s)
-	attach.Change{Each: []func(){this.each}}.Complete()
+// load makes all CPUs watch what is wanted, now that ps come or go. When it returns, no CPU is in a handler that began
+// earlier. mu held.
+func load(ps []*point) {
+	c, n := set(ps)
+	c.Complete()
 	loaded(n)
 }
 
 // sets counts the calls of set. guarded by mu
 var sets uint64
 
-// set says what all CPUs are to watch, after updating which points are hit together. When all have called
-// each, loaded must follow. mu held.
-func set(s *debugreg.Set) uint64 {
+// set says what all CPUs are to watch, now that ps come or go, after updating which points are hit together. When the
+// change is complete, loaded must follow. mu held.
+func set(ps []*point) (c attach.Change, n uint64) {
+	s := wanted()
 	for n := range points {
 		if p := points[n].Load(); p != nil {
 			atomic.StoreUint64(&p.also, p.others(s))
@@ -225,7 +218,13 @@ func set(s *debugreg.Set) uint64 {
 	}
 	this.set(s)
 	sets++
-	return sets
+	c.Each = []func(){this.each}
+	for _, p := range ps {
+		if p.typ == Execute && p.user == nil { // probes around it check again whether they can have a jump
+			c = c.With(this.recheck(p.addr))
+		}
+	}
+	return c, sets
 }
 
 // loaded is called when all CPUs watch what the nth set was, unless they have been told of another. mu held.
@@ -355,9 +354,6 @@ func enable(ps []*point, on bool) error {
 		}
 		p.disabled.Store(!on)
 	}
-	load(wanted())
-	for _, p := range ps {
-		p.recheck()
-	}
+	load(ps)
 	return nil
 }

@@ -33,11 +33,9 @@ func leave(ps []*point) (c attach.Change) {
 	for _, p := range ps {
 		p.leaving = true
 	}
-	n := set(wanted())
-	return attach.Change{Each: []func(){this.each}, Then: []func(){
-		func() { giveBack(ps, n) },
-		func() { settle(ps) },
-	}}
+	c, n := set(ps)
+	c.Then = append(c.Then, func() { giveBack(ps, n) }, func() { settle(ps) })
+	return c
 }
 
 // giveBack gives back the debug registers of ps, when all CPUs watch what set n was.
@@ -50,7 +48,6 @@ func giveBack(ps []*point, n uint64) {
 		if p.camera != nil {
 			p.camera.film.Finish() // the hit that it waits for does not come
 		}
-		p.recheck()
 	}
 }
 

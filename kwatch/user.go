@@ -163,7 +163,7 @@ func (p *point) end() {
 	mu.Lock()
 	defer mu.Unlock()
 	p.gone.Store(true) // a handler that broke the rules may have set it already
-	load(wanted())
+	load(nil)
 	if p.camera != nil {
 		p.camera.film.Finish() // the hit that it waits for does not come
 	}

@@ -2,6 +2,10 @@
 
 package attach
 
-import "sonde/kernel/smp"
+import (
+	"sonde/kernel/smp"
+	"sonde/kernel/text"
+)
 
 func callAll(f func()) { smp.CallAll(f) }
+func syncAll()         { text.Sync() }

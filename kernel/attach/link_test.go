@@ -17,8 +17,10 @@ type fake struct {
 	open    []string // places that have a probe
 	refuses error    // of Enable
 	off     bool
-	// of its changes: how often each CPU has been asked, and how often the rest was done
-	each, then int
+	code    bool // its changes write code
+	// of its changes: how often all CPUs execute what was written, how often each CPU has been asked, and how often the
+	// rest was done
+	written, each, then int
 }
 
 type fakePart struct {
@@ -50,8 +52,12 @@ func (a *fakePart) Detach() Change {
 }
 
 // change notes on how many CPUs, and how often, it is completed.
-func (f *fake) change() Change {
-	return Change{Each: []func(){func() { f.each++ }}, Then: []func(){func() { f.then++ }}}
+func (f *fake) change() (c Change) {
+	if f.code {
+		c.Written = []func(){func() { f.written++ }}
+	}
+	c.Each, c.Then = []func(){func() { f.each++ }}, []func(){func() { f.then++ }}
+	return c
 }
 
 func (a *fakePart) Enable(on bool) error {
@@ -148,6 +154,27 @@ func TestOneWait(t *testing.T) {
 	expect("two links", 5, 5)
 	Parts{Links()[len(Links())-2], Links()[len(Links())-1]}.Detach().Complete()
 	expect("closed together", 6, 6)
+}
+
+// TestOneWaitForCode: what several kinds have written is executed by all CPUs after one call, before they are waited for.
+func TestOneWaitForCode(t *testing.T) {
+	kernel, program := provide(t)
+	kernel.code, program.code = true, true
+	was, calls := callAll, 0
+	t.Cleanup(func() { callAll = was })
+	callAll = func(f func()) {
+		if calls++; calls%2 == 0 && (kernel.written != calls/2 || program.written != calls/2) {
+			t.Errorf("call %d: %d and %d times, all CPUs execute what was written", calls, kernel.written, program.written)
+		}
+		f()
+	}
+	l, err := AttachTo(nil, nil, "vfs.Read", "/bin/sh:main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Close(); calls != 4 || kernel.then != 2 || program.then != 2 {
+		t.Errorf("%d calls, %+v, %+v", calls, kernel, program)
+	}
 }
 
 // TestAllOrNothing: if one kind refuses, those before it have nothing left.

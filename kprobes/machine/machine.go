@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sonde/kallsyms"
+	"sonde/kernel/attach"
 	"sonde/kernel/printk"
 	"sonde/kernel/text"
 	"sonde/kprobes/reach"
@@ -22,16 +23,16 @@ type Machine struct {
 	Code func(addr, n uintptr) []byte
 	// Poke replaces one byte of code.
 	Poke func(addr uintptr, old, new byte) error
-	// Sync returns when every CPU executes what was poked at these addresses.
-	Sync func(poked []uintptr)
+	// Refresh is called when every CPU should execute what was poked at these addresses, for QEMU's sake: see
+	// text.Refresh.
+	Refresh func(poked []uintptr)
 	// Swap stops all CPUs and writes patches, unless a CPU will go on at an
 	// address of which standing is true: then ErrRetry.
 	Swap func(patches []text.Patch, standing func(ip uintptr) bool) (time.Duration, error)
 	// Write fills memory of the pools, where nothing executes yet.
 	Write func(addr uintptr, code []byte)
-	// Quiesce returns when every CPU has been outside all handlers: all have called Serialize, and
-	// Drain has returned.
-	Quiesce, Serialize, Drain func()
+	// Serialize and Drain are what Outside takes.
+	Serialize, Drain func()
 	// Since is the beginning of a grace period; Grace is a whole one.
 	Since func() text.InUse
 	Grace func()
@@ -65,6 +66,11 @@ const (
 	SlotSize   = 32
 	DetourSize = 1024
 )
+
+// Outside is the change after which every CPU has been outside all handlers.
+func (m *Machine) Outside() attach.Change {
+	return attach.Change{Each: []func(){m.Serialize}, Then: []func(){m.Drain}}
+}
 
 // ErrRetry says that nothing was changed because some CPU stood in the code to
 // be replaced.

@@ -21,18 +21,18 @@ import (
 // slotBytes is the part of mm.Slots that is for slots; detours are behind it.
 const slotBytes = 1 << 20
 
-// Real returns the one we run on. Quiesce, Drain and Watch, which are about handlers, are
-// for package kprobes to fill in.
+// Real returns the one we run on. Drain and Watch, which are about handlers, are for package kprobes
+// to fill in.
 //
 // Context: boot, goroutine.
 func Real(guard *reach.Guard) Machine {
 	slots, detours := mm.Slots.Start, mm.Slots.Start+slotBytes
 	m := Machine{
-		Code:  text.Bytes,
-		Poke:  text.Poke,
-		Sync:  syncPoked,
-		Swap:  swapStopped,
-		Write: text.WriteSlot,
+		Code:    text.Bytes,
+		Poke:    text.Poke,
+		Refresh: refresh,
+		Swap:    swapStopped,
+		Write:   text.WriteSlot,
 
 		Since: func() text.InUse { s := grace.Now(); return &s },
 		Grace: func() { grace.Synchronize() },
@@ -69,13 +69,8 @@ func careful(guard *reach.Guard, pc uintptr) bool {
 	return guard.Careful(uint64(pc))
 }
 
-// syncPoked makes all CPUs execute what was poked. What is written again is for
-// QEMU's sake, see text.Refresh; Quiesce makes them serialize once more.
-func syncPoked(poked []uintptr) {
-	if cpu.Num() == 1 {
-		return
-	}
-	text.Sync()
+// refresh implements Machine.Refresh.
+func refresh(poked []uintptr) {
 	for _, addr := range poked {
 		text.Refresh(addr)
 	}

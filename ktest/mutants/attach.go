@@ -9,6 +9,18 @@ var attached = []Mutant{
 		Why: "the kinds before the one that refuses keep their probes",
 	},
 	{
+		Name: "code-of-one-kind-alone-executed", File: "kernel/attach/change.go",
+		Old: "append(c.Written, d.Written...)", New: "c.Written",
+		By:  host("kernel/attach", "TestOneWaitForCode"),
+		Why: "CPUs do not execute what the second kind has written when the link is attached",
+	},
+	{
+		Name: "watchpoint-that-waits-by-itself", File: "kwatch/register.go",
+		Old: "\t\t\tc = c.With(this.recheck(p.addr))\n", New: "\t\t\tthis.recheck(p.addr).Complete()\n",
+		By:  kernel(2, "attach/one_wait_for_places_of_all_kinds"),
+		Why: "a link with a watchpoint for execution waits twice for all CPUs",
+	},
+	{
 		Name: "link-half-enabled", File: "kernel/attach/provider.go",
 		Old: "\t\t\tp[:i].Enable(!on)\n", New: "\t\t\t_ = i\n",
 		By:  host("kernel/attach", "TestEnableAllOrNothing"),

@@ -23,7 +23,7 @@ var periods = []Mutant{
 	},
 	{
 		Name: "armed-and-not-quiesced", File: "kprobes/attach.go",
-		Old: "\tif err == nil && begin(ks) {\n\t\tquiesce()\n\t}\n", New: "\tif err == nil {\n\t\tbegin(ks)\n\t}\n",
+		Old: "\tif written := begin(ks); len(written) > 0 {\n\t\tquiesce(written)\n\t}\n", New: "\tbegin(ks)\n",
 		By:  host("kprobes", "TestBreakpointComesLast"),
 		Why: "a handler runs when its probe has been unregistered",
 	},

@@ -11,13 +11,13 @@ var points = []Mutant{
 	},
 	{
 		Name: "watched-and-not-rechecked", File: "kwatch/register.go",
-		Old: "\tloaded(n)\n\tfor _, p := range ps {\n\t\tp.recheck()\n\t}\n", New: "\tloaded(n)\n",
+		Old: "if p.typ == Execute && p.user == nil {", New: "if p.typ == Execute && p.user == nil && p.leaving {",
 		By:  host("kwatch", "TestProbesAreTold"),
 		Why: "a jump covers an instruction that is watched",
 	},
 	{
-		Name: "unwatched-and-not-rechecked", File: "kwatch/unregister.go",
-		Old: "\t\tp.recheck()\n", New: "",
+		Name: "unwatched-and-not-rechecked", File: "kwatch/register.go",
+		Old: "if p.typ == Execute && p.user == nil {", New: "if p.typ == Execute && p.user == nil && !p.leaving {",
 		By:  host("kwatch", "TestProbesAreTold"),
 		Why: "an instruction that was watched once never gets a jump again",
 	},
@@ -71,7 +71,7 @@ var points = []Mutant{
 	},
 	{
 		Name: "optimizer-not-told", File: "kprobes/attach.go",
-		Old: "\tchanged = rearm(pointsOf(ks))\n\tkick()\n", New: "\tchanged = rearm(pointsOf(ks))\n",
+		Old: "\twritten = rearm(pointsOf(ks))\n\tkick()\n", New: "\twritten = rearm(pointsOf(ks))\n",
 		By:  host("kprobes", "TestSetJumps"),
 		Why: "a probe gets no jump until something else changes",
 	},
@@ -143,7 +143,7 @@ var points = []Mutant{
 	},
 	{
 		Name: "jump-left-when-disarmed", File: "kprobes/arm.go",
-		Old: "\tunjump(out)\n\tpoked", New: "\tpoked",
+		Old: "\tunjump(out)\n\twritten", New: "\twritten",
 		By:  host("kprobes", "TestJumpIn"),
 		Why: "a breakpoint is removed where a jump is",
 	},

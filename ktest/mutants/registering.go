@@ -24,8 +24,8 @@ var registering = []Mutant{
 	},
 	{
 		Name: "period-begins-before-the-disarming", File: "kprobes/attach.go",
-		Old: "\tif gone := takeOut(ks); len(gone) > 0 {\n\t\tquiesce()\n\t\tforget(gone)\n\t}\n",
-		New: "\tif gone := takeOut(ks); len(gone) > 0 {\n\t\tforget(gone)\n\t\tquiesce()\n\t}\n",
+		Old: "\t\tquiesce(written)\n\t\tforget(gone)\n",
+		New: "\t\tforget(gone)\n\t\tquiesce(written)\n",
 		By:  host("kprobes", "TestUnregisterWaits"),
 		Why: "a CPU can still take the breakpoint, and enter the slot, when the period has begun",
 	},
@@ -38,19 +38,19 @@ var registering = []Mutant{
 	},
 	{
 		Name: "unregistering-does-not-wait", File: "kprobes/attach.go",
-		Old: "\t\tquiesce()\n\t\tforget(gone)\n", New: "\t\tforget(gone)\n",
+		Old: "\t\tquiesce(written)\n\t\tforget(gone)\n", New: "\t\t_ = written\n\t\tforget(gone)\n",
 		By:  host("kprobes", "TestBreakpointComesLast"),
 		Why: "a handler still runs when its probe has been unregistered, if others keep the breakpoint",
 	},
 	{
 		Name: "disabling-does-not-wait", File: "kprobes/attach.go",
-		Old: "\tif rearm(pointsOf(ks)) || !on {\n\t\tquiesce()\n\t}\n", New: "\trearm(pointsOf(ks))\n",
+		Old: "len(written) > 0 || !on {", New: "len(written) > 0 && on {",
 		By:  host("kprobes", "TestDisable"),
 		Why: "a handler still runs when its probe has been disabled",
 	},
 	{
-		Name: "handlers-not-waited-for", File: "kprobes/state_trap.go",
-		Old: "func quiesceHits() {\n\ttext.Sync()\n", New: "func quiesceHits() {\n\tif cpu.Num() > 1 {\n\t\treturn\n\t}\n\ttext.Sync()\n",
+		Name: "handlers-not-waited-for", File: "kprobes/machine/machine.go",
+		Old: "Each: []func(){m.Serialize}, ", New: "",
 		By:  kernel(2, "kprobes/unregistering_one_of_two_waits_for_its_handler"),
 		Why: "a handler still runs when its probe has been unregistered",
 	},
@@ -62,9 +62,15 @@ var registering = []Mutant{
 	},
 	{
 		Name: "poked-and-not-synchronized", File: "kprobes/arm.go",
-		Old: "\tmachine.This.Sync(poked)\n", New: "",
+		Old: "\tif len(written) > 0 {\n\t\tbehind", New: "\tif len(written) > 1<<20 {\n\t\tbehind",
 		By:  host("kprobes", "TestBatch"),
 		Why: "a CPU goes on executing what it has fetched before. QEMU does not: only the order of calls shows it",
+	},
+	{
+		Name: "pending-code-not-waited-for", File: "kprobes/arm.go",
+		Old: "\t\t} else if behind.Load() == 0 {\n", New: "\t\t} else {\n",
+		By:  host("kprobes", "TestLinksTogether"),
+		Why: "a second probe is registered while CPUs do not execute the breakpoint of the first yet",
 	},
 	{
 		Name: "breakpoint-before-the-slot", File: "kprobes/point.go",

@@ -64,7 +64,7 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "point-forgotten-before-the-cpus", File: "kwatch/unregister.go",
-		Old: "\treturn attach.Change{Each: []func(){this.each}, Then", New: "\treturn attach.Change{Then",
+		Old: "\tc, n := set(ps)\n", New: "\tc, n := set(ps)\n\tc.Each = nil\n",
 		By:  kernel(2, "watch/armed_on_every_cpu_at_once"),
 		Why: "CPUs go on watching what nobody asks for any more",
 	},
@@ -124,7 +124,7 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "watch-of-an-ended-program-stays", File: "kwatch/user.go",
-		Old: "broke the rules may have set it already\n\tload(wanted())\n", New: "broke the rules may have set it already\n",
+		Old: "broke the rules may have set it already\n\tload(nil)\n", New: "broke the rules may have set it already\n",
 		By:  kernel(2, "watch/program_refused_and_ended"),
 		Why: "CPUs watch an address for a program that has ended",
 	},

@@ -16,6 +16,7 @@ import (
 	"sonde/kernel/probe"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
+	"sonde/kwatch"
 )
 
 func init() {
@@ -27,6 +28,7 @@ func init() {
 	suites.Add("attach/pattern", pattern)
 	suites.Add("attach/pattern_leaves_out_what_hits_use", patternSkips)
 	suites.Add("attach/many_places_or_none", allOrNone)
+	suites.Add("attach/many_places_of_several_kinds_or_none", allOrNoneOfTwo)
 	suites.Add("attach/disabled_and_enabled", disabled)
 	suites.Add("attach/hit_knows_where_and_when", whereAndWhen)
 	suites.Add("attach/handler_that_allocates_is_named", allocates)
@@ -203,7 +205,7 @@ func patternSkips(t *suites.T) {
 }
 
 func allOrNone(t *suites.T) {
-	before := len(kprobes.All())
+	as := asItWas(t)
 	for place, errno := range map[string]syscall.Errno{
 		"kprobes.onBreakpoint": syscall.EINVAL, "no.such": syscall.ENOENT, pkg + "square+0x1": syscall.EILSEQ, "ret:" + pkg + "square+0x1": syscall.EINVAL,
 	} {
@@ -212,8 +214,34 @@ func allOrNone(t *suites.T) {
 			t.Errorf("%s: %v, want %v", place, err, errno)
 		}
 	}
-	if n := len(kprobes.All()); n != before {
-		t.Errorf("%d probed places are left", n-before)
+	as()
+}
+
+// allOrNoneOfTwo: nor is anything left if a kind refuses its last place when another has its probes already.
+func allOrNoneOfTwo(t *suites.T) {
+	as := asItWas(t)
+	events := []string{"event:sched:sched_switch", "event:irq:irq_handler_exit", "event:go:park", "x@" + pkg + "squareToo"}
+	for place, errno := range map[string]syscall.Errno{
+		"event:go:none": syscall.ENOENT, "w@no.such": syscall.ENOENT, pkg + "square+0x1": syscall.EILSEQ,
+	} {
+		_, err := attach.AttachTo(countHit, nil, append(events, pkg+"square", "ret:"+pkg+"squareToo", place)...)
+		if !errors.Is(err, errno) {
+			t.Errorf("%s: %v, want %v", place, err, errno)
+		}
+		as()
+	}
+}
+
+// asItWas returns a function that fails if there are other probes, watchpoints or links than there were, or hits.
+func asItWas(t *suites.T) func() {
+	count := func() [3]int { return [3]int{len(kprobes.All()), len(kwatch.All()), len(attach.Links())} }
+	before := count()
+	return func() {
+		hits.Store(0)
+		square(squareToo(2))
+		if now := count(); now != before || hits.Load() != 0 {
+			t.Errorf("%d probed places, watchpoints and links; %d before; %d hits", now, before, hits.Load())
+		}
 	}
 }
 
