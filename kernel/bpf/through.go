@@ -28,32 +28,36 @@ func (p *Prog) AttachThrough(sites []attach.Site, o *attach.Options, through Thr
 		return nil, refusal.New(syscall.EACCES, "program %s may take longer than a hit can wait: it was loaded for intervals", p.Checked.Program.Name)
 	}
 	l := &Link{Prog: p}
+	var c attach.Change
 	for skip := kernels; skip <= maxSkip; skip++ {
 		group := slices.DeleteFunc(slices.Clone(sites), func(s attach.Site) bool { return skipOf(s) != skip })
 		if len(group) == 0 && (len(sites) > 0 || skip != kernels) {
 			continue
 		}
-		if err := l.attach(skip, group, o, through); err != nil {
-			l.Parts.Detach().Complete()
+		more, err := l.attach(skip, group, o, through)
+		c = c.With(more)
+		if err != nil {
+			c.With(l.Parts.Detach()).Complete()
 			return nil, err
 		}
 	}
+	c.Complete()
 	p.links = append(p.links, l)
 	allLinks.add(l)
 	return l, nil
 }
 
 // attach attaches to places that are seen alike. Called with Prog.mu held.
-func (l *Link) attach(skip int, sites []attach.Site, o *attach.Options, through Through) error {
+func (l *Link) attach(skip int, sites []attach.Site, o *attach.Options, through Through) (c attach.Change, err error) {
 	v, err := l.Prog.of(skip)
 	if err != nil {
-		return err
+		return c, err
 	}
-	a, err := attach.Attach(sites, l.handler(v, sites, through), o)
+	a, c, err := attach.Begin(sites, l.handler(v, sites, through), o)
 	if err == nil {
 		l.Parts = append(l.Parts, a)
 	}
-	return err
+	return c, err
 }
 
 // handler is what calls the program at sites.

@@ -21,6 +21,12 @@ var attached = []Mutant{
 		Why: "a link with a watchpoint for execution waits twice for all CPUs",
 	},
 	{
+		Name: "refused-version-leaves-others", File: "kernel/bpf/through.go",
+		Old: "\t\t\tc.With(l.Parts.Detach()).Complete()\n", New: "\t\t\tc.Complete()\n",
+		By:  kernel(2, "attach/one_wait_for_versions_of_a_program"),
+		Why: "a program whose last place is refused is called at the others",
+	},
+	{
 		Name: "link-half-enabled", File: "kernel/attach/provider.go",
 		Old: "\t\t\tp[:i].Enable(!on)\n", New: "\t\t\t_ = i\n",
 		By:  host("kernel/attach", "TestEnableAllOrNothing"),

@@ -3,8 +3,11 @@
 package attach
 
 import (
+	"errors"
 	"math"
+	"syscall"
 
+	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/cpu"
 	"sonde/kernel/glass"
 	"sonde/kernel/tracepoint"
@@ -14,6 +17,7 @@ import (
 
 func init() {
 	suites.Add("attach/one_wait_for_places_of_all_kinds", oneWait)
+	suites.Add("attach/one_wait_for_versions_of_a_program", oneWaitOfVersions)
 }
 
 // oneWait: a link at places of all kinds asks all CPUs as often as one at a single function does: when code has been
@@ -26,6 +30,25 @@ func oneWait(t *suites.T) {
 	}
 	run(t, "true")
 	asFunction(t, func() link { return attachTo(t, countHit, nil, places...) })
+}
+
+// oneWaitOfVersions: so does a link of a program that has a version for each of three places.
+func oneWaitOfVersions(t *suites.T) {
+	p, _, err := kbpf.Assemble("nothing", "r0 = 0\nexit")
+	t.Must(err)
+	prog, err := kbpf.Load(p, nil)
+	t.Must(err)
+	defer prog.Close()
+	as := asItWas(t)
+	if _, err := prog.Attach("", pkg+"square", "vfs_rename", "do_group_exit+0x1"); !errors.Is(err, syscall.EILSEQ) || len(prog.Links()) != 0 {
+		t.Errorf("the last of three places is none: %v, %d links", err, len(prog.Links()))
+	}
+	as()
+	asFunction(t, func() link {
+		l, err := prog.Attach("", pkg+"square", "vfs_rename", "do_group_exit")
+		t.Must(err)
+		return l
+	})
 }
 
 type link interface{ Close() }
