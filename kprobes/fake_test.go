@@ -34,6 +34,7 @@ type fake struct {
 	inTrap bool      // the caller is a handler
 	sse    any       // the handler that may change X0-X14
 	later  bool      // a change is completed, without mu
+	asked  int       // how often all CPUs were, less the calls of Drain, for each of which they must have been
 	during map[string]func()
 }
 
@@ -63,8 +64,8 @@ func (f *fake) machine() machine.Machine {
 	return machine.Machine{
 		Code: f.code, Poke: f.poke, Swap: f.swap, Write: f.write,
 		Refresh:   func(poked []uintptr) { f.note(fmt.Sprintf("sync %d", len(poked))) },
-		Serialize: func() {},
-		Drain:     func() { f.note("quiesce") },
+		Serialize: func() { f.asked++ },
+		Drain:     f.drain,
 		Grace:     func() { f.note("grace") },
 		Watch:     func() { f.note("watch") },
 		Since: func() text.InUse {
@@ -84,6 +85,13 @@ func (f *fake) machine() machine.Machine {
 		Slots:       text.NewPool(fakeSlots, fakeSlots+16*machine.SlotSize, machine.SlotSize),
 		Detours:     text.NewPool(fakeDetours, fakeDetours+4*detour.Size, detour.Size),
 	}
+}
+
+func (f *fake) drain() {
+	if f.asked--; f.asked < 0 {
+		f.t.Error("handlers of breakpoints are not waited for")
+	}
+	f.note("quiesce")
 }
 
 // says returns a verdict on one function.

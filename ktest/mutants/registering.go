@@ -50,9 +50,15 @@ var registering = []Mutant{
 	},
 	{
 		Name: "handlers-not-waited-for", File: "kprobes/machine/machine.go",
-		Old: "Each: []func(){m.Serialize}, ", New: "",
+		Old: "\treturn attach.Change{Each: []func(){m.Serialize}, Then: []func(){m.Drain}}\n", New: "\treturn attach.Change{}\n",
 		By:  kernel(2, "kprobes/unregistering_one_of_two_waits_for_its_handler"),
 		Why: "a handler still runs when its probe has been unregistered",
+	},
+	{
+		Name: "handlers-of-breakpoints-not-waited-for", File: "kprobes/machine/machine.go",
+		Old: "Each: []func(){m.Serialize}, ", New: "",
+		By:  host("kprobes", "TestUnregisterWaits"),
+		Why: "a CPU that has taken the breakpoint, and not begun its hit yet, calls a handler that has been unregistered",
 	},
 	{
 		Name: "handlers-of-jumps-not-waited-for", File: "kprobes/state_trap.go",
