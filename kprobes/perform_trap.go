@@ -12,9 +12,9 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
 	"sonde/arch/amd64/insn/emulate"
+	"sonde/arch/amd64/msr"
 	"sonde/arch/amd64/prologue"
 	"sonde/arch/amd64/trap"
-	"sonde/kernel/cpu"
 	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
 	"sonde/kprobes/machine"
@@ -178,9 +178,9 @@ func perform(op *emulate.Op, r *amd64.Regs) {
 func segmentBase(seg insn.Seg) uint64 {
 	switch seg {
 	case insn.SegFS:
-		return cpu.Rdmsr(amd64.MSR_FS_BASE)
+		return msr.Read(amd64.MSR_FS_BASE)
 	case insn.SegGS:
-		return cpu.Rdmsr(amd64.MSR_GS_BASE)
+		return msr.Read(amd64.MSR_GS_BASE)
 	}
 	return 0
 }

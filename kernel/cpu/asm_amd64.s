@@ -71,24 +71,6 @@ TEXT ·CPUID(SB),NOSPLIT,$0-24
 	MOVL	DX, d+20(FP)
 	RET
 
-// func Rdmsr(msr uint32) uint64
-TEXT ·Rdmsr(SB),NOSPLIT,$0-16
-	MOVL	msr+0(FP), CX
-	RDMSR
-	SHLQ	$32, DX
-	ORQ	DX, AX
-	MOVQ	AX, ret+8(FP)
-	RET
-
-// func Wrmsr(msr uint32, v uint64)
-TEXT ·Wrmsr(SB),NOSPLIT,$0-16
-	MOVL	msr+0(FP), CX
-	MOVQ	v+8(FP), AX
-	MOVQ	AX, DX
-	SHRQ	$32, DX
-	WRMSR
-	RET
-
 // func ReadCR2() uint64
 TEXT ·ReadCR2(SB),NOSPLIT,$0-8
 	MOVQ	CR2, AX

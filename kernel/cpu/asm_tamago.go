@@ -9,8 +9,6 @@ func Rdtsc() uint64
 func Pause()
 func Serialize()
 func CPUID(leaf, sub uint32) (a, b, c, d uint32)
-func Rdmsr(msr uint32) uint64
-func Wrmsr(msr uint32, v uint64)
 func ReadCR2() uint64
 func ReadCR3() uint64
 func ReadCR4() uint64

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/msr"
 	"sonde/arch/amd64/phys"
 	"sonde/arch/amd64/trap"
 
@@ -51,7 +52,7 @@ var (
 //go:nosplit
 func lapicRead(reg uintptr) uint32 {
 	if x2apic {
-		return uint32(Rdmsr(amd64.X2Register(uint32(reg))))
+		return uint32(msr.Read(amd64.X2Register(uint32(reg))))
 	}
 	// Safe because: the register page is mapped, uncached, for good.
 	return *(*uint32)(unsafe.Pointer(lapicBase + reg))
@@ -60,7 +61,7 @@ func lapicRead(reg uintptr) uint32 {
 //go:nosplit
 func lapicWrite(reg uintptr, v uint32) {
 	if x2apic {
-		Wrmsr(amd64.X2Register(uint32(reg)), uint64(v))
+		msr.Write(amd64.X2Register(uint32(reg)), uint64(v))
 		return
 	}
 	// Safe because: see lapicRead.
@@ -73,12 +74,12 @@ func lapicWrite(reg uintptr, v uint32) {
 // Context: boot of that CPU, before the runtime.
 func InitLAPIC(base uint64) uint32 {
 	lapicBase = phys.Direct(base)
-	mode := Rdmsr(amd64.MSR_APIC_BASE)
+	mode := msr.Read(amd64.MSR_APIC_BASE)
 	if numCPUs == 0 { // the others follow the first
 		x2apic = amd64.X2APIC(mode)
 	}
 	for _, w := range amd64.EnableAPIC(mode, x2apic) {
-		Wrmsr(amd64.MSR_APIC_BASE, w)
+		msr.Write(amd64.MSR_APIC_BASE, w)
 	}
 	lapicWrite(lapicTPR, 0)
 	lapicWrite(lapicLVTTimer, amd64.VecTimer|lvtMasked)
@@ -129,8 +130,8 @@ func InService() bool {
 // Context: boot of that CPU.
 // Source: Intel SDM vol. 4, IA32_DEBUGCTL and IA32_SYSENTER_CS; AMD APM vol. 2, "DebugCtl MSR".
 func ForgetFirmware() {
-	Wrmsr(amd64.MSR_DEBUGCTL, 0)
-	Wrmsr(amd64.MSR_SYSENTER_CS, 0)
+	msr.Write(amd64.MSR_DEBUGCTL, 0)
+	msr.Write(amd64.MSR_SYSENTER_CS, 0)
 }
 
 // MaxAPIC returns the greatest APIC id that an interrupt can be sent to.
@@ -149,7 +150,7 @@ func MaxAPIC() uint32 {
 func InitPAT() {
 	const usual, writeThrough, writeCombining = 0x0007_0406_0007_0406, 4 << 8, 1 << 8
 	if _, _, _, d := CPUID(1, 0); d&(1<<16) != 0 {
-		Wrmsr(amd64.MSR_PAT, usual&^writeThrough|writeCombining)
+		msr.Write(amd64.MSR_PAT, usual&^writeThrough|writeCombining)
 	}
 }
 
@@ -224,7 +225,7 @@ var sending [trap.MaxCPUs]bool
 func sendICR(apic, command uint32) {
 	if x2apic {
 		fence()
-		Wrmsr(amd64.X2Register(lapicICRL), amd64.X2Command(apic, command))
+		msr.Write(amd64.X2Register(lapicICRL), amd64.X2Command(apic, command))
 		return
 	}
 	flags := IRQOff()

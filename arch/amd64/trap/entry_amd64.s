@@ -349,15 +349,6 @@ TEXT ·load(SB),NOSPLIT,$0-18
 	LTR	AX
 	RET
 
-// func wrmsr(msr uint32, v uint64)
-TEXT ·wrmsr(SB),NOSPLIT,$0-16
-	MOVL	msr+0(FP), CX
-	MOVQ	v+8(FP), AX
-	MOVQ	AX, DX
-	SHRQ	$32, DX
-	WRMSR
-	RET
-
 // func Self() *CPU
 TEXT ·Self(SB),NOSPLIT,$0-8
 	MOVQ	0(GS), AX

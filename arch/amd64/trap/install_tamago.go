@@ -8,6 +8,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/msr"
 	"sonde/kernel/goruntime"
 )
 
@@ -30,7 +31,6 @@ func addresses() (entry, nmi, fault uintptr)
 
 //go:noescape
 func load(gdtr, idtr *[10]byte, tr uint16)
-func wrmsr(msr uint32, v uint64)
 
 // Self returns the CPU this runs on. In a goroutine the answer is stale at once
 // unless interrupts are off.
@@ -132,8 +132,8 @@ func Install(c *CPU, id, apic uint32) {
 	gdtr := pseudo(uintptr(unsafe.Pointer(&c.gdt)), uint16(unsafe.Sizeof(c.gdt)-1))
 	idtr := pseudo(uintptr(unsafe.Pointer(idt)), vectors*16-1)
 	load(&gdtr, &idtr, amd64.SelTSS)
-	wrmsr(amd64.MSR_GS_BASE, uint64(c.self))
-	wrmsr(amd64.MSR_KERNEL_GS_BASE, uint64(c.self))
+	msr.Write(amd64.MSR_GS_BASE, uint64(c.self))
+	msr.Write(amd64.MSR_KERNEL_GS_BASE, uint64(c.self))
 	LoadWatch()
 }
 

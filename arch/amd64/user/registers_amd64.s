@@ -13,15 +13,6 @@ TEXT ·addresses(SB),NOSPLIT,$0-16
 	MOVQ	AX, fromSyscall+8(FP)
 	RET
 
-// func wrmsr(msr uint32, v uint64)
-TEXT ·wrmsr(SB),NOSPLIT,$0-16
-	MOVL	msr+0(FP), CX
-	MOVQ	v+8(FP), AX
-	MOVQ	AX, DX
-	SHRQ	$32, DX
-	WRMSR
-	RET
-
 // func enableSyscall()
 TEXT ·enableSyscall(SB),NOSPLIT,$0
 	MOVL	$const_msrEFER, CX

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/msr"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/goruntime"
 )
@@ -172,10 +173,10 @@ func InitCPU(root uint64) {
 	r.Wanted = goruntime.Wanted(int(trap.Self().ID))
 	var syscall uintptr
 	r.Trap, syscall = addresses()
-	wrmsr(amd64.MSR_STAR, amd64.STAR)
-	wrmsr(amd64.MSR_LSTAR, uint64(syscall))
-	wrmsr(amd64.MSR_CSTAR, 0) // for 32-bit code, which cannot run
-	wrmsr(amd64.MSR_FMASK, programMask)
+	msr.Write(amd64.MSR_STAR, amd64.STAR)
+	msr.Write(amd64.MSR_LSTAR, uint64(syscall))
+	msr.Write(amd64.MSR_CSTAR, 0) // for 32-bit code, which cannot run
+	msr.Write(amd64.MSR_FMASK, programMask)
 	enableSyscall()
 	setCR4(cr4)
 	if avx {
@@ -185,8 +186,6 @@ func InitCPU(root uint64) {
 
 // xsetbv sets XCR0.
 func xsetbv(components uint64)
-
-func wrmsr(msr uint32, v uint64)
 
 // enableSyscall sets EFER.SCE.
 func enableSyscall()

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/msr"
 	"sonde/arch/amd64/phys"
-	"sonde/kernel/cpu"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/optprobe"
@@ -73,7 +73,7 @@ const stopPending = 1 << (amd64.VecStop & 31)
 // requests returns that register, the same for each CPU: its own.
 func requests() *atomic.Uint32 {
 	const apicBase, request = 0x1b, 0x200
-	p := phys.Direct(cpu.Rdmsr(apicBase)&^0xfff) + request + amd64.VecStop/32*16
+	p := phys.Direct(msr.Read(apicBase)&^0xfff) + request + amd64.VecStop/32*16
 	return *(**atomic.Uint32)(unsafe.Pointer(&p)) // Safe because: it is mapped, uncached, for good
 }
 

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/msr"
 	"sonde/arch/amd64/paging"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
@@ -134,7 +135,7 @@ func noPageTwice(t *suites.T) {
 func everyCPUUsesTheTables(t *suites.T) {
 	var root, efer [trap.MaxCPUs]uint64
 	suites.EachCPU(func(id int) {
-		root[id], efer[id] = cpu.ReadCR3(), cpu.Rdmsr(amd64.MSR_EFER)
+		root[id], efer[id] = cpu.ReadCR3(), msr.Read(amd64.MSR_EFER)
 	})
 	for id := range cpu.Num() {
 		if root[id] != mm.Tables.Root {

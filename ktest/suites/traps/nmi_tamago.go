@@ -8,6 +8,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/msr"
 	"sonde/arch/amd64/phys"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
@@ -72,7 +73,7 @@ func stepped(t *suites.T, addr uintptr) *kprobes.Kprobe {
 }
 
 // apic returns where the local APIC is.
-func apic() uintptr { return phys.Direct(cpu.Rdmsr(amd64.MSR_APIC_BASE) &^ 0xfff) }
+func apic() uintptr { return phys.Direct(msr.Read(amd64.MSR_APIC_BASE) &^ 0xfff) }
 
 // theNOP returns the address of the instruction of nmiAtProbe that is probed.
 func theNOP(t *suites.T) (addr uintptr) {

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/msr"
 	"sonde/arch/amd64/phys"
 	"sonde/arch/amd64/trap"
 	ring3 "sonde/arch/amd64/user"
@@ -30,7 +31,7 @@ func kernelMemory(t *suites.T) {
 	heap := new(uint64)
 	*heap = victim
 	own := ring3.New()
-	lapic := uint64(phys.Direct(cpu.Rdmsr(amd64.MSR_APIC_BASE) &^ 0xfff))
+	lapic := uint64(phys.Direct(msr.Read(amd64.MSR_APIC_BASE) &^ 0xfff))
 	addrs := map[string]uint64{
 		"text":         uint64(mm.Text.Start) + 0x1000,
 		"its alias":    uint64(mm.Text.Start+mm.AliasOffset) + 0x1000,
@@ -175,7 +176,7 @@ func protectionIsOn(t *suites.T) {
 		}
 	}
 	var have, mask [trap.MaxCPUs]uint64
-	suites.EachCPU(func(id int) { have[id], mask[id] = cpu.ReadCR4(), cpu.Rdmsr(amd64.MSR_FMASK) })
+	suites.EachCPU(func(id int) { have[id], mask[id] = cpu.ReadCR4(), msr.Read(amd64.MSR_FMASK) })
 	for id := range cpu.Num() {
 		if have[id]&want != want || have[id]&amd64.CR4_PCE != 0 {
 			t.Errorf("CPU %d: CR4 is %#x, want %#x in it", id, have[id], want)

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/msr"
 	"sonde/arch/amd64/trap"
 	ring3 "sonde/arch/amd64/user"
 	"sonde/kernel/cpu"
@@ -203,7 +204,7 @@ func machineState() (cpus [trap.MaxCPUs]state, memory uint64) {
 	suites.EachCPU(func(id int) {
 		var gdtr, idtr [10]byte
 		tables(&gdtr, &idtr)
-		cpus[id] = state{cpu.ReadCR4(), cpu.Rdmsr(amd64.MSR_EFER), cpu.Rdmsr(amd64.MSR_LSTAR), sumOf(&gdtr), sumOf(&idtr)}
+		cpus[id] = state{cpu.ReadCR4(), msr.Read(amd64.MSR_EFER), msr.Read(amd64.MSR_LSTAR), sumOf(&gdtr), sumOf(&idtr)}
 	})
 	return cpus, memory
 }
