@@ -9,6 +9,9 @@ type Change struct {
 }
 
 // With returns c and d as one; what is left of d is done last.
+// It is not inlined: the image would have 1.4 KB more.
+//
+//go:noinline
 func (c Change) With(d Change) Change {
 	return Change{append(c.Written, d.Written...), append(c.Each, d.Each...), append(c.Then, d.Then...)}
 }

@@ -45,6 +45,15 @@ type Selection interface {
 // Parts are attachments that are used as one.
 type Parts []Attachment
 
+// Begin is Begin for a link that becomes one of the parts. What is left to do comes behind c.
+func (p *Parts) Begin(c *Change, sites []Site, f Handler, o *Options) error {
+	l, more, err := Begin(sites, f, o)
+	if *c = c.With(more); err == nil {
+		*p = append(*p, l)
+	}
+	return err
+}
+
 // Detach detaches all of them, the last first.
 func (p Parts) Detach() (c Change) {
 	for _, a := range slices.Backward(p) {

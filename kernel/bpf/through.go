@@ -29,35 +29,32 @@ func (p *Prog) AttachThrough(sites []attach.Site, o *attach.Options, through Thr
 	}
 	l := &Link{Prog: p}
 	var c attach.Change
-	for skip := kernels; skip <= maxSkip; skip++ {
+	var err error
+	for skip := kernels; skip <= maxSkip && err == nil; skip++ {
 		group := slices.DeleteFunc(slices.Clone(sites), func(s attach.Site) bool { return skipOf(s) != skip })
 		if len(group) == 0 && (len(sites) > 0 || skip != kernels) {
 			continue
 		}
-		more, err := l.attach(skip, group, o, through)
-		c = c.With(more)
-		if err != nil {
-			c.With(l.Parts.Detach()).Complete()
-			return nil, err
-		}
+		err = l.attach(&c, skip, group, o, through)
 	}
-	c.Complete()
+	if err != nil {
+		c = c.With(l.Parts.Detach())
+	}
+	if c.Complete(); err != nil {
+		return nil, err
+	}
 	p.links = append(p.links, l)
 	allLinks.add(l)
 	return l, nil
 }
 
 // attach attaches to places that are seen alike. Called with Prog.mu held.
-func (l *Link) attach(skip int, sites []attach.Site, o *attach.Options, through Through) (c attach.Change, err error) {
+func (l *Link) attach(c *attach.Change, skip int, sites []attach.Site, o *attach.Options, through Through) error {
 	v, err := l.Prog.of(skip)
 	if err != nil {
-		return c, err
+		return err
 	}
-	a, c, err := attach.Begin(sites, l.handler(v, sites, through), o)
-	if err == nil {
-		l.Parts = append(l.Parts, a)
-	}
-	return c, err
+	return l.Parts.Begin(c, sites, l.handler(v, sites, through), o)
 }
 
 // handler is what calls the program at sites.

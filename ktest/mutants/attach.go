@@ -22,7 +22,7 @@ var attached = []Mutant{
 	},
 	{
 		Name: "refused-version-leaves-others", File: "kernel/bpf/through.go",
-		Old: "\t\t\tc.With(l.Parts.Detach()).Complete()\n", New: "\t\t\tc.Complete()\n",
+		Old: "\t\tc = c.With(l.Parts.Detach())\n", New: "",
 		By:  kernel(2, "attach/one_wait_for_versions_of_a_program"),
 		Why: "a program whose last place is refused is called at the others",
 	},
