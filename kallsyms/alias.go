@@ -19,6 +19,7 @@ type Alias struct {
 type aliases struct {
 	once   sync.Once
 	all    []Alias // Linux's after those of C
+	order  sync.Once
 	byName map[string]int
 }
 
@@ -30,33 +31,32 @@ func (t *Table) Aliases() []Alias {
 }
 
 func (t *Table) makeAliases() {
-	a := &t.aliases
-	add := func(name string, s Symbol, linux bool) {
-		a.byName[name] = len(a.all)
-		a.all = append(a.all, Alias{name, s, linux})
-	}
 	functions := slices.AppendSeq(make([]Symbol, 0, t.n), t.functions)
-	a.all, a.byName = make([]Alias, 0, len(functions)), make(map[string]int, len(functions))
 	names := make([]string, len(functions))
 	for i, s := range functions {
 		names[i] = strings.TrimSuffix(s.Name, abi0)
 	}
+	all := make([]Alias, 0, len(functions)+len(linux))
 	for i, name := range CNames(names) {
 		if _, taken := Linux(name); !taken {
-			add(name, functions[i], false)
+			all = append(all, Alias{name, functions[i], false})
 		}
 	}
 	for _, l := range linux {
 		if s, err := t.Addr(l.Func); err == nil {
-			add(l.Name, s, true)
+			all = append(all, Alias{l.Name, s, true})
 		}
 	}
+	t.aliases.all = all
 }
 
 // functions calls yield for the symbols of code that is a function, one for each address.
 func (t *Table) functions(yield func(Symbol) bool) {
-	for s := range t.Text {
-		if t.isFunction(s) && !yield(s) {
+	for i := range t.n {
+		if i+1 < t.n && t.addr(i+1) == t.addr(i) {
+			continue // Lookup finds the last one
+		}
+		if s := t.symbol(i); s.IsText() && s.Size > 0 && !yield(s) {
 			return
 		}
 	}
@@ -73,8 +73,14 @@ func (t *Table) alias(name string) (Symbol, bool) {
 	if !isC(name) {
 		return Symbol{}, false
 	}
-	all := t.Aliases()
-	i, ok := t.aliases.byName[name]
+	a, all := &t.aliases, t.Aliases()
+	a.order.Do(func() {
+		a.byName = make(map[string]int, len(all))
+		for i := range all {
+			a.byName[all[i].Name] = i
+		}
+	})
+	i, ok := a.byName[name]
 	if !ok {
 		return Symbol{}, false
 	}
@@ -102,17 +108,31 @@ func (t *Table) WriteAliases(w io.Writer) error {
 	return err
 }
 
-// inC returns the names by address by which tools know symbols: Linux's if there are some, or else that which C allows.
-func (t *Table) inC() map[uint64][]string {
-	all := t.Aliases()
-	names := make(map[uint64][]string, len(all))
-	for _, a := range slices.Backward(all) { // Linux's first
-		at := a.Symbol.Addr
-		if mark := a.Symbol.IsText() && !t.isFunction(a.Symbol); !mark && (a.Linux || len(names[at]) == 0) {
-			names[at] = append(names[at], a.Name)
+// inC returns what returns the names by which tools know the symbol at an address: Linux's if there are some, or else
+// that which C allows. It must be asked in the order of addresses.
+func (t *Table) inC() func(addr uint64) []string {
+	rest := t.Aliases()
+	linux := map[uint64][]string{}
+	for n := len(rest) - 1; n >= 0 && rest[n].Linux; n-- {
+		if s := rest[n].Symbol; !s.IsText() || t.isFunction(s) {
+			linux[s.Addr] = append(linux[s.Addr], rest[n].Name)
 		}
+		rest = rest[:n]
 	}
-	return names
+	var one [1]string
+	return func(addr uint64) []string {
+		if names := linux[addr]; names != nil {
+			return names
+		}
+		for len(rest) > 0 && rest[0].Symbol.Addr < addr {
+			rest = rest[1:]
+		}
+		if len(rest) == 0 || rest[0].Symbol.Addr > addr {
+			return nil
+		}
+		one[0] = rest[0].Name
+		return one[:]
+	}
 }
 
 // WriteC prints the table for tools that name an address by one symbol, and know C's names alone. What is no function
@@ -125,10 +145,11 @@ func (t *Table) WriteC(w io.Writer) error {
 		if s.IsText() && !t.isFunction(s) {
 			continue // a mark of the linker's
 		}
-		for _, name := range names[s.Addr] {
+		known := names(s.Addr)
+		for _, name := range known {
 			buf = appendLine(buf, s.Addr, s.Type, name)
 		}
-		if len(names[s.Addr]) == 0 {
+		if len(known) == 0 {
 			buf = appendLine(buf, s.Addr, s.Type, s.Name)
 		}
 	}
@@ -142,7 +163,7 @@ func (t *Table) WriteFunctions(w io.Writer) error {
 	names := t.inC()
 	var buf []byte
 	for s := range t.functions {
-		for _, name := range names[s.Addr] {
+		for _, name := range names(s.Addr) {
 			if s.Flags&NoProbe == 0 {
 				buf = append(append(buf, name...), '\n')
 			}

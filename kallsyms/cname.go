@@ -16,63 +16,90 @@ import (
 // takes a pointer, are numbered in the order of their Go names from the second
 // on: T_Len, T_Len_2.
 func CNames(names []string) []string {
-	parts := make([]int, len(names))
-	short := make([]string, len(names))
-	count := make(map[string]int, len(names)) // how many have a short name
-	for i, name := range names {
-		short[i] = cName(name, 0)
-		count[short[i]]++
+	n := naming{names: names, short: make([]string, len(names)), parts: make([]int, len(names)), of: make([]int, len(names)),
+		known: make(map[string]int, len(names)), count: make([]int, 0, len(names))}
+	for i := range names {
+		n.shorten(i)
 	}
-	for lengthen(names, short, parts, count) {
+	for n.lengthen() {
 	}
-	number(names, short, count)
-	return short
+	n.number()
+	return n.short
 }
 
 // CName returns what CNames returns for a name alone.
 func CName(name string) string { return cName(name, 0) }
 
+// naming is the work of CNames. A short name has a number, so that it is looked up once.
+type naming struct {
+	names, short []string
+	parts        []int          // of its path, that each short name has
+	of           []int          // the number of each short name
+	known        map[string]int // numbers
+	count        []int          // how many have a short name, by its number
+}
+
+// shorten gives function i the name that it has with so many parts of its path.
+func (n *naming) shorten(i int) { n.call(i, cName(n.names[i], n.parts[i])) }
+
+func (n *naming) call(i int, short string) {
+	of, ok := n.known[short]
+	if !ok {
+		of = len(n.count)
+		n.known[short], n.count = of, append(n.count, 0)
+	}
+	n.short[i], n.of[i] = short, of
+	n.count[of]++
+}
+
+// shares reports whether function i shares its name.
+func (n *naming) shares(i int) bool { return n.count[n.of[i]] > 1 }
+
 // lengthen gives the functions that share a name the next part of their path,
 // and reports whether any had one.
-func lengthen(names, short []string, parts []int, count map[string]int) bool {
+func (n *naming) lengthen() bool {
 	var longer []int
-	for i, name := range names {
-		if count[short[i]] > 1 && parts[i] < slashes(name) {
+	for i, name := range n.names {
+		if n.shares(i) && n.parts[i] < slashes(name) {
 			longer = append(longer, i)
 		}
 	}
 	for _, i := range longer {
-		count[short[i]]--
-		parts[i]++
-		short[i] = cName(names[i], parts[i])
-		count[short[i]]++
+		n.count[n.of[i]]--
+		n.parts[i]++
+		n.shorten(i)
 	}
 	return longer != nil
 }
 
 // number makes the names differ that the path could not tell apart.
-func number(names, short []string, count map[string]int) {
+func (n *naming) number() {
 	var order []int // of those that share a name
-	for i := range names {
-		if count[short[i]] > 1 {
+	for i := range n.names {
+		if n.shares(i) {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(names[a], names[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(n.names[a], n.names[b]) })
 
-	next := make(map[string]int)
+	next := make([]int, len(n.count))
 	for _, i := range order {
-		base := short[i]
-		if next[base] == 0 {
-			next[base] = 2
+		at := &next[n.of[i]]
+		if *at == 0 {
+			*at = 2
 			continue
 		}
-		for count[short[i]] > 0 {
-			short[i] = base + "_" + strconv.Itoa(next[base])
-			next[base]++
+		name := n.short[i]
+		for base := name; n.taken(name); *at++ {
+			name = base + "_" + strconv.Itoa(*at)
 		}
-		count[short[i]] = 1
+		n.call(i, name)
 	}
+}
+
+func (n *naming) taken(name string) bool {
+	of, ok := n.known[name]
+	return ok && n.count[of] > 0
 }
 
 // cName returns the C name with that many parts of the path before the last.
@@ -90,7 +117,7 @@ func cName(name string, parts int) string {
 	if isC(name[begin:]) && !strings.Contains(name[begin:], "__") {
 		return name[begin:]
 	}
-	b := make([]byte, 0, len(name)-begin+1)
+	b := make([]byte, 0, 64) // most names are shorter: it stays on the stack
 	if c := name[begin:]; c != "" && '0' <= c[0] && c[0] <= '9' {
 		b = append(b, '_')
 	}
@@ -115,5 +142,5 @@ func path(name string) string {
 func slashes(name string) int { return strings.Count(path(name), "/") }
 
 func allowed(c byte) bool {
-	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	return 'a' <= c && c <= 'z' || c == '_' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
