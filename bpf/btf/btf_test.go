@@ -3,6 +3,7 @@ package btf
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -204,5 +205,29 @@ func TestTextEnds(t *testing.T) {
 	}
 	if got := table.Text(ID(len(types))); !strings.Contains(got, tooDeep) {
 		t.Errorf("200 pointers are printed as %q", got)
+	}
+}
+
+// TestManyTypes: what is equal is found among as many types and strings as a kernel has.
+func TestManyTypes(t *testing.T) {
+	b := NewBuilder()
+	b.Add(number)
+	for range 2 {
+		for i := range 20_000 {
+			if id := b.Add(Type{Kind: Typedef, Name: fmt.Sprint("t", i), Of: 1}); id != ID(i+2) {
+				t.Fatalf("type %d has the id %d", i, id)
+			}
+		}
+	}
+	data, err := b.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := Read(data)
+	if err != nil || table.Len() != 20_002 {
+		t.Fatal(err)
+	}
+	if ids := table.Named("t12345"); len(ids) != 1 || ids[0] != 12347 {
+		t.Errorf("t12345 has the ids %v", ids)
 	}
 }

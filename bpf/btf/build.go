@@ -2,6 +2,7 @@ package btf
 
 import (
 	"encoding/binary"
+	"hash/maphash"
 	"math"
 	"strings"
 	"syscall"
@@ -13,49 +14,63 @@ import (
 //
 // Its methods must not be called at the same time.
 type Builder struct {
-	types   []string // by id - 1, as they are written; "": declared, but not defined
-	ids     map[string]ID
-	form    []byte // the one that is being written
+	forms   []byte // of all types, as they are written, in the order in which they were defined
+	types   []form // by id - 1
+	ids     set
 	strings []byte
-	offsets map[string]uint32
+	offsets set // not of ""
+	seed    maphash.Seed
 	err     error // the first one; Bytes returns it
 }
 
+// form is where a type is in forms. Both are 0 if it is declared, but not defined.
+type form struct{ begin, end uint32 }
+
 // NewBuilder returns a Builder without types.
 func NewBuilder() *Builder {
-	return &Builder{ids: map[string]ID{}, strings: []byte{0}, offsets: map[string]uint32{"": 0}}
+	return &Builder{strings: []byte{0}, seed: maphash.MakeSeed()}
 }
 
 // Add returns the id of a type, which is a new one unless an equal type has been added.
 func (b *Builder) Add(x Type) ID {
-	b.encode(&x)
-	if id, ok := b.ids[string(b.form)]; ok {
+	f := b.encode(&x)
+	if id := b.known(f, ID(len(b.types)+1)); int(id) <= len(b.types) {
+		b.forms = b.forms[:f.begin]
 		return id
 	}
-	form := string(b.form)
-	b.types = append(b.types, form)
-	b.ids[form] = ID(len(b.types))
+	b.types = append(b.types, f)
 	return ID(len(b.types))
+}
+
+// known returns the id of the type that is written as f, which is id if there was none.
+func (b *Builder) known(f form, id ID) ID {
+	written := b.forms[f.begin:f.end]
+	hash := uint32(maphash.Bytes(b.seed, written))
+	at := b.ids.slot(hash, func(id uint32) bool {
+		other := b.types[id-1]
+		return string(b.forms[other.begin:other.end]) == string(written)
+	})
+	if at.value == 0 {
+		b.ids.fill(at, hash, uint32(id))
+	}
+	return ID(at.value)
 }
 
 // Declare returns an id for a type that is defined later, so that others can refer to it before.
 func (b *Builder) Declare() ID {
-	b.types = append(b.types, "")
+	b.types = append(b.types, form{})
 	return ID(len(b.types))
 }
 
 // Define says what a type is that has been declared.
 func (b *Builder) Define(id ID, x Type) {
-	if id == 0 || int64(id) > int64(len(b.types)) || b.types[id-1] != "" {
+	if id == 0 || int64(id) > int64(len(b.types)) || b.types[id-1] != (form{}) {
 		b.refuse("BTF: type %d (%s %s) cannot be defined: expected an id that is declared and not defined", id, x.Kind, x.Name)
 		return
 	}
-	b.encode(&x)
-	form := string(b.form)
-	b.types[id-1] = form
-	if _, ok := b.ids[form]; !ok {
-		b.ids[form] = id
-	}
+	f := b.encode(&x)
+	b.types[id-1] = f
+	b.known(f, id)
 }
 
 // Bytes returns the section.
@@ -66,18 +81,15 @@ func (b *Builder) Bytes() ([]byte, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	size := 0
-	for i, form := range b.types {
-		if form == "" {
+	size := uint32(len(b.forms))
+	data := binary.LittleEndian.AppendUint16(make([]byte, 0, headerSize+len(b.forms)+len(b.strings)), magic)
+	data = append(data, version, 0)
+	data = words(data, headerSize, 0, size, size, uint32(len(b.strings)))
+	for i, f := range b.types {
+		if f == (form{}) {
 			return nil, refusal.New(syscall.EINVAL, "BTF: type %d is declared, but not defined", i+1)
 		}
-		size += len(form)
-	}
-	data := binary.LittleEndian.AppendUint16(make([]byte, 0, headerSize+size+len(b.strings)), magic)
-	data = append(data, version, 0)
-	data = words(data, headerSize, 0, uint32(size), uint32(size), uint32(len(b.strings)))
-	for _, form := range b.types {
-		data = append(data, form...)
+		data = append(data, b.forms[f.begin:f.end]...)
 	}
 	return append(data, b.strings...), nil
 }
@@ -91,31 +103,38 @@ func (b *Builder) refuse(format string, args ...any) {
 
 // intern returns the offset of a string.
 func (b *Builder) intern(s string) uint32 {
-	if offset, ok := b.offsets[s]; ok {
-		return offset
+	if s == "" {
+		return 0
 	}
-	if strings.IndexByte(s, 0) >= 0 {
-		b.refuse("BTF: the name %q has a zero byte, which ends a string", s)
+	hash := uint32(maphash.String(b.seed, s))
+	at := b.offsets.slot(hash, func(offset uint32) bool {
+		rest := b.strings[offset:]
+		return len(s) < len(rest) && rest[len(s)] == 0 && string(rest[:len(s)]) == s
+	})
+	if at.value == 0 {
+		if strings.IndexByte(s, 0) >= 0 {
+			b.refuse("BTF: the name %q has a zero byte, which ends a string", s)
+		}
+		b.offsets.fill(at, hash, uint32(len(b.strings)))
+		b.strings = append(append(b.strings, s...), 0)
 	}
-	offset := uint32(len(b.strings))
-	b.strings = append(append(b.strings, s...), 0)
-	b.offsets[s] = offset
-	return offset
+	return at.value
 }
 
 func words(data []byte, all ...uint32) []byte {
 	for _, w := range all {
-		data = binary.LittleEndian.AppendUint32(data, w)
+		data = append(data, byte(w), byte(w>>8), byte(w>>16), byte(w>>24))
 	}
 	return data
 }
 
-// encode makes form of a type.
-func (b *Builder) encode(x *Type) {
-	b.form = b.form[:0]
+// encode writes a type behind the others.
+func (b *Builder) encode(x *Type) (f form) {
+	f.begin = uint32(len(b.forms))
+	f.end = f.begin
 	if x.Kind == Void || x.Kind >= numKinds {
 		b.refuse("BTF: a type %q of %s cannot be written: expected a kind from 1 to %d", x.Name, x.Kind, numKinds-1)
-		return
+		return f
 	}
 	entries, flag := len(x.Members)+len(x.Values)+len(x.Params)+len(x.Variables), x.Flag
 	if x.Kind == Func {
@@ -138,7 +157,9 @@ func (b *Builder) encode(x *Type) {
 	case form.empty:
 		third = 0
 	}
-	b.form = b.entries(b.details(words(b.form, b.intern(x.Name), info, third), x), x, flag)
+	b.forms = b.entries(b.details(words(b.forms, b.intern(x.Name), info, third), x), x, flag)
+	f.end = uint32(len(b.forms))
+	return f
 }
 
 // details appends the words that a type has once.

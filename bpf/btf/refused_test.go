@@ -183,11 +183,7 @@ func TestObject(t *testing.T) {
 	for _, x := range types {
 		b.Add(x)
 	}
-	var data []byte
-	for _, form := range b.types {
-		data = append(data, form...)
-	}
-	data = wrap(data, b.strings)
+	data := wrap(b.forms, b.strings)
 	if _, err := ReadObject(data); err != nil {
 		t.Errorf("ReadObject: %v", err)
 	}
