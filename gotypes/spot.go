@@ -1,7 +1,6 @@
 package gotypes
 
 import (
-	"cmp"
 	"slices"
 
 	"sonde/gotypes/squeeze"
@@ -9,8 +8,8 @@ import (
 
 // Copies returns where the arguments are in each inlined copy of the function at an address: see Func.
 func (t *Table) Copies(addr uint64) [][]Spot {
-	i, ok := slices.BinarySearchFunc(t.info.Funcs, addr, func(f Func, a uint64) int { return cmp.Compare(f.Addr, a) })
-	if !ok {
+	i := t.function(addr)
+	if i < 0 {
 		return nil
 	}
 	t.readCopies.Do(t.unpackCopies)

@@ -104,6 +104,9 @@ func (n *naming) taken(name string) bool {
 
 // cName returns the C name with that many parts of the path before the last.
 func cName(name string, parts int) string {
+	if isC(name) && !strings.Contains(name, "__") { // as most arguments and fields
+		return name
+	}
 	begin := len(path(name))
 	for ; begin > 0; begin-- {
 		if name[begin-1] != '/' {
@@ -113,9 +116,6 @@ func cName(name string, parts int) string {
 			break
 		}
 		parts--
-	}
-	if isC(name[begin:]) && !strings.Contains(name[begin:], "__") {
-		return name[begin:]
 	}
 	b := make([]byte, 0, 64) // most names are shorter: it stays on the stack
 	if c := name[begin:]; c != "" && '0' <= c[0] && c[0] <= '9' {

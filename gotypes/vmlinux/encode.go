@@ -38,9 +38,10 @@ func Encode(t *gotypes.Table, aliases []kallsyms.Alias) ([]byte, []Func, error) 
 type encoder struct {
 	t         *gotypes.Table
 	b         *btf.Builder
-	ids       []btf.ID // by those of Go's types; 0: not written yet
-	names     []string // of types, by their ids; "": Go gives it none
-	void, int btf.ID   // void *, long
+	ids       []btf.ID    // by those of Go's types; 0: not written yet
+	names     []string    // of types, by their ids; "": Go gives it none
+	void, int btf.ID      // void *, long
+	params    []btf.Param // of the prototype that is written
 }
 
 // value returns the BTF of a Go type.
@@ -152,7 +153,7 @@ func (e *encoder) structure(x *gotypes.Desc, name string) btf.Type {
 
 // proto returns the prototype of a function.
 func (e *encoder) proto(params, results []gotypes.Param) btf.ID {
-	p := btf.Type{Kind: btf.FuncProto, Params: make([]btf.Param, 0, len(params))}
+	p := btf.Type{Kind: btf.FuncProto, Params: e.params[:0]}
 	for i, a := range params {
 		p.Params = append(p.Params, btf.Param{Name: argument(a, "arg", i), Type: e.value(a.Type)})
 	}
@@ -163,6 +164,7 @@ func (e *encoder) proto(params, results []gotypes.Param) btf.ID {
 	default:
 		p.Of = e.results(results)
 	}
+	e.params = p.Params
 	return e.b.Add(p)
 }
 

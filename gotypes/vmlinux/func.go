@@ -41,19 +41,19 @@ func (e *encoder) functions(aliases []kallsyms.Alias) (funcs []Func) {
 func (e *encoder) words(c gotypes.Call, skip int) btf.ID {
 	p := btf.Type{Kind: btf.FuncProto}
 	for i, a := range c.Params() {
-		p.Params = append(p.Params, e.params(a, argument(a.Param, "arg", i))...)
+		p.Params = append(p.Params, e.inWords(a, argument(a.Param, "arg", i))...)
 	}
 	p.Params = p.Params[min(skip, len(p.Params)):]
 	if len(c.Results) > 0 {
-		if first := e.params(c.Results[0], ""); len(first) > 0 {
+		if first := e.inWords(c.Results[0], ""); len(first) > 0 {
 			p.Of = first[0].Type
 		}
 	}
 	return e.b.Add(p)
 }
 
-// params are the words of an argument.
-func (e *encoder) params(a gotypes.Arg, name string) (list []btf.Param) {
+// inWords are the words of an argument.
+func (e *encoder) inWords(a gotypes.Arg, name string) (list []btf.Param) {
 	x := e.t.Type(a.Type)
 	word := e.integer(reflect.Uint)
 	one := func(suffix string, of btf.ID) { list = append(list, btf.Param{Name: name + suffix, Type: of}) }

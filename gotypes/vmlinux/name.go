@@ -3,6 +3,7 @@ package vmlinux
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"sonde/gotypes"
@@ -79,7 +80,7 @@ func identifier(name string) string { return kallsyms.CName(name) }
 // argument returns the name of argument or result i; those that have none are numbered.
 func argument(a gotypes.Param, kind string, i int) string {
 	if a.Name == "" || a.Name == "_" || a.Name[0] == '~' {
-		return fmt.Sprintf("%s%d", kind, i)
+		return kind + strconv.Itoa(i)
 	}
 	return identifier(a.Name)
 }

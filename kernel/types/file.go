@@ -22,10 +22,10 @@ type written struct {
 	funcs []vmlinux.Func // by their ids
 }
 
-// write writes them when somebody first asks. They are kept. What that takes of memory grows only: garbage is
-// collected less often meanwhile, unless memory runs out (mm.LimitHeap).
+// write writes them when somebody first asks. They are kept. What that takes of memory grows only: no garbage is
+// collected meanwhile, unless memory runs out (mm.LimitHeap).
 var write = sync.OnceValues(func() (w written, err error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	t, err := Kernel()
 	if err != nil {
 		return w, err
