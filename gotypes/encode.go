@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	magic  = "sondeTY3"
+	magic  = "sondeTY4"
 	sumLen = 4 // bytes of the sum behind the magic
 )
 
@@ -29,7 +29,7 @@ func Encode(info *Info, entries []Entry, m Memory) ([]byte, error) {
 	}
 	f := newFormat(squeeze.NewWriter(), m)
 	f.given = &Info{types, info.Funcs, info.Vars}
-	f.known, f.ids = map[string]int{}, map[ID]ID{0: 0}
+	f.ids = map[ID]ID{0: 0}
 	at := inside(types, m)
 	of := make(map[uint32]ID, len(at))
 	for id, off := range at {
@@ -71,7 +71,7 @@ func parted(blob []byte) (types, copies []byte, ok bool) {
 }
 
 func newFormat(c *squeeze.Coder, m Memory) *format {
-	return &format{Coder: c, m: m, info: Info{Types: make([]Desc, 1)}, named: map[string]ID{}}
+	return &format{Coder: c, m: m, info: Info{Types: make([]Desc, 1)}, named: map[string]ID{}, known: map[string]int{}}
 }
 
 // sum tells whether a table is whole.

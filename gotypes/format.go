@@ -2,6 +2,7 @@ package gotypes
 
 import (
 	"fmt"
+	"math/bits"
 	"syscall"
 
 	"sonde/gotypes/squeeze"
@@ -39,11 +40,10 @@ const (
 
 // Limits, far beyond what a kernel has, so that a damaged table takes little memory and time.
 const (
-	indexWidth = 14 // bits of the number of a type or of a string
-	maxIndex   = 1<<indexWidth - 4
-	maxParams  = 1 << 20 // of all functions together; of anything else, too
-	maxText    = 1 << 12 // bytes of a string
-	maxNumber  = 1<<32 - 2
+	maxIndex  = 1<<14 - 4 // types, or strings
+	maxParams = 1 << 20   // of all functions together; of anything else, too
+	maxText   = 1 << 12   // bytes of a string
+	maxNumber = 1<<32 - 2
 )
 
 // What a reference to a type may be beside the type's number plus refTypes.
@@ -62,7 +62,7 @@ type format struct {
 	info   Info           // as it is read
 	named  map[string]ID  // the types that the runtime describes
 	texts  []string       // as they are met
-	known  map[string]int // of a writer: where in texts
+	known  map[string]int // where in texts
 	ids    map[ID]ID      // of a writer: the table's numbers
 	queue  []ID           // of a writer: those that the runtime does not describe, by its own numbers
 	fixed  int            // the number of the first type that the runtime does not describe
@@ -96,6 +96,9 @@ func (f *format) number(v, column int, contexts ...uint32) int {
 	return int(f.Number(uint32(v), column, contexts...))
 }
 
+// width is how many bits numbers up to n have.
+func width(n int) int { return bits.Len(uint(n)) }
+
 // length codes how many there are of something.
 func (f *format) length(n int) int {
 	if n = f.number(n, colCount); n > maxParams {
@@ -116,7 +119,7 @@ func (f *format) flag(is bool, column int, contexts ...uint32) bool {
 
 // end codes that a list ends.
 func (f *format) end(column int, contexts ...uint32) {
-	f.Index(refNone, indexWidth, column, contexts...)
+	f.Index(refNone, width(len(f.info.Types)+refTypes), column, contexts...)
 }
 
 // ref codes a type, which a writer is given by its own number. Not ok: there is the end of a list.
@@ -125,7 +128,7 @@ func (f *format) ref(id ID, column int, contexts ...uint32) (_ ID, ok bool) {
 	if n, has := f.ids[id]; has {
 		ref = uint32(n) + refTypes
 	}
-	switch ref = f.Index(ref, indexWidth, column, contexts...); {
+	switch ref = f.Index(ref, width(len(f.info.Types)+refTypes), column, contexts...); {
 	case ref == refNone:
 		return 0, false
 	case ref > refNew:
@@ -159,7 +162,7 @@ func (f *format) text(s string, column int, contexts ...uint32) (string, uint32)
 	if n, has := f.known[s]; has {
 		ref = uint32(n) + 1
 	}
-	switch ref = f.Index(ref, indexWidth, column, contexts...); {
+	switch ref = f.Index(ref, width(len(f.texts)), column, contexts...); {
 	case int(ref) > len(f.texts):
 		f.fail("string %d of %d", ref, len(f.texts))
 		return "", 0
@@ -170,11 +173,16 @@ func (f *format) text(s string, column int, contexts ...uint32) (string, uint32)
 		return "", 0
 	}
 	s = f.spell(s)
-	if f.given != nil {
-		f.known[s] = len(f.texts)
-	}
-	f.texts = append(f.texts, s)
+	f.learn(s)
 	return s, ref
+}
+
+// learn gives a string that has none a number.
+func (f *format) learn(s string) {
+	if _, has := f.known[s]; !has && len(f.texts) < maxIndex {
+		f.known[s] = len(f.texts)
+		f.texts = append(f.texts, s)
+	}
 }
 
 // history is what the letters before tell of the next one.

@@ -67,3 +67,29 @@ func FuzzDescribe(f *testing.F) {
 		Memory{Base: 0x4000, Data: data}.describe(off)
 	})
 }
+
+// TestNamesOfTheRuntime: an argument that is called as a field, or as one with a large first letter, is not spelt.
+func TestNamesOfTheRuntime(t *testing.T) {
+	m := sampleMemory()
+	copy(m.Data[32:], "Next")
+	size := map[string]int{}
+	for _, name := range []string{"Next", "next", "prev"} {
+		types := []Desc{{}, {Kind: reflect.Pointer, Elem: 2, Runtime: 192}, {Name: "x/p.N", Kind: reflect.Struct, Size: 8, Fields: []Field{{"Next", 1, 0}}}}
+		entries := []Entry{{0x1000, "x/p.f"}}
+		blob, err := Encode(&Info{types, []Func{{0x1000, []Param{{name, 1}}, nil, nil}}, nil}, entries, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := Load(blob, entries, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if params, _, ok := table.Declaration(0x1000); !ok || len(params) != 1 || params[0].Name != name {
+			t.Errorf("%s: %v", name, params)
+		}
+		size[name] = len(blob)
+	}
+	if size["Next"] >= size["prev"] || size["next"] >= size["prev"] {
+		t.Errorf("bytes: %v", size)
+	}
+}

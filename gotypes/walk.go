@@ -3,6 +3,7 @@ package gotypes
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"sonde/gotypes/squeeze"
 )
@@ -59,10 +60,29 @@ func (f *format) fill(places []uint32) {
 			}
 		})
 		f.info.Types[i+1] = x
+		f.learnNames(&x)
 	}
 	for id := 1; id < len(f.info.Types); id++ {
 		f.named[nameOf(f.info.Types, ID(id), 0)] = ID(id)
 	}
+}
+
+// learnNames learns the names that a type of the runtime's has: of its package, of its own and of its fields, and as
+// arguments are called, which often have them.
+func (f *format) learnNames(x *Desc) {
+	path, name := split(x.Name)
+	f.learn(path)
+	f.learn(name)
+	for _, field := range x.Fields {
+		f.learn(field.Name)
+		f.learn(lower(field.Name))
+	}
+}
+
+// lower returns a name with a small first letter.
+func lower(name string) string {
+	n := min(1, len(name))
+	return strings.ToLower(name[:n]) + name[n:]
 }
 
 // functions codes what functions take and give.

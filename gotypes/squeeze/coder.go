@@ -59,7 +59,7 @@ func (c *Coder) read() {
 }
 
 // bit codes decision at of the group that it is the turn of, from 1 on.
-func (c *Coder) bit(t *turn, bit, at uint32) uint32 {
+func (c *Coder) bit(t *number, bit, at uint32) uint32 {
 	p := c.predict(t, at)
 	middle := c.low + uint32(uint64(c.high-c.low)*uint64(p)>>16)
 	if c.reads {

@@ -14,23 +14,23 @@ const (
 
 // states say of each state what a context says in it, and which one follows.
 type states struct {
-	says     [1 << 16]int16 // the logarithm of the odds in 256ths, less while little has been seen
+	says     [1 << 16]int // the logarithm of the odds in 256ths, less while little has been seen
 	next     [2][1 << 16]state
-	squashed [2*limit + 1]int32 // squash, from -limit on
+	squashed [2*limit + 1]int // squash, from -limit on
 }
 
 func newStates() *states {
 	t := new(states)
 	for i := range t.squashed {
-		t.squashed[i] = squash(int32(i - limit))
+		t.squashed[i] = int(squash(int32(i - limit)))
 	}
 	odds := stretched(t)
 	for i := range t.says {
 		x, seen := int32(i>>seenBits-zero)*unit, int32(i&mostSeen)
-		t.says[i] = int16(x * 2560 * seen / (10*seen + 3) >> 8)
+		t.says[i] = int(x * 2560 * seen / (10*seen + 3) >> 8)
 		for bit := range t.next {
-			p := t.squashed[max(0, min(2*limit, x+limit))]
-			p += (int32(bit)<<16 - p) * 10 / (10*seen + 13)
+			p := int32(t.squashed[max(0, min(2*limit, x+limit))])
+			p += (int32(bit)<<16 - p) * 10 / (9*seen + 12)
 			y := odds[max(0, min(len(odds)-1, int(p>>4)))]
 			t.next[bit][i] = state(max(0, min(2*zero-1, y/unit+zero)))<<seenBits | state(min(seen+1, mostSeen))
 		}
@@ -42,7 +42,7 @@ func newStates() *states {
 func stretched(t *states) (odds [1 << 12]int32) {
 	x := 0
 	for i := range odds {
-		for x < 2*limit && t.squashed[x] < int32(i)<<4+8 {
+		for x < 2*limit && t.squashed[x] < i<<4+8 {
 			x++
 		}
 		odds[i] = int32(x - limit)
