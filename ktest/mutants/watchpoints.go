@@ -57,6 +57,12 @@ var watchpoints = []Mutant{
 		Why: "a CPU that starts when something is watched already does not watch",
 	},
 	{
+		Name: "registers-told-before-the-handler", File: "arch/amd64/trap/debug_trap.go",
+		Old: "\tif debugreg.Enabled(dr7) != 0 && !apart { //", New: "\tatomic.StoreUint64(&armed.dr7, dr7)\n\tfor range 10_000 {\n\t\tdebugreg.ReadDR7()\n\t}\n\tif debugreg.Enabled(dr7) != 0 && !apart { //",
+		By:  kernel(2, "watch/begins_while_cpus_load_what_was_set"),
+		Why: "a CPU that loads the registers for an earlier change has hits that nobody handles, or an IDT that is not written yet",
+	},
+	{
 		Name: "other-cpus-not-armed", File: "kwatch/real_tamago.go",
 		Old: "each: trap.LoadWatch,", New: "each: func() {\n\t\tif cpu.ID() == 0 {\n\t\t\ttrap.LoadWatch()\n\t\t}\n\t},",
 		By:  kernel(2, "watch/armed_on_every_cpu_at_once"),

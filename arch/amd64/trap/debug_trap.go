@@ -55,16 +55,16 @@ func Watch(s *debugreg.Set) bool {
 	if !ok {
 		return false
 	}
-	for n := range s {
-		atomic.StoreUint64(&armed.addr[n], s[n].Addr)
-	}
-	atomic.StoreUint64(&armed.dr7, dr7)
-	if debugreg.Enabled(dr7) != 0 && !apart {
+	if debugreg.Enabled(dr7) != 0 && !apart { // before any CPU watches: it may be in LoadWatch for what was set before
 		apart = true
 		stepper = handlers[amd64.VEC_DB]
 		handlers[amd64.VEC_DB] = takeDebug
 		watchSteps()
 	}
+	for n := range s {
+		atomic.StoreUint64(&armed.addr[n], s[n].Addr)
+	}
+	atomic.StoreUint64(&armed.dr7, dr7)
 	return true
 }
 

@@ -26,6 +26,7 @@ import (
 func init() {
 	suites.Add("watch/armed_on_every_cpu_at_once", everyCPU)
 	suites.Add("watch/cpu_that_comes_late", lateCPU)
+	suites.Add("watch/begins_while_cpus_load_what_was_set", beginsInLoad)
 	suites.Add("watch/access_in_an_nmi", inNMI)
 	suites.Add("watch/nmi_in_a_watch_handler", nmiInHandler)
 	suites.Add("watch/nmi_before_dr6_is_read", nmiBeforeDR6)
@@ -91,6 +92,32 @@ func lateCPU(t *suites.T) {
 	off(t, reg)
 	if s.n.Load() != 1 || s.hits[0].CPU != late {
 		t.Errorf("%d hits, %+v", s.n.Load(), s.hits[0])
+	}
+}
+
+// beginsInLoad: CPUs load the registers for one change while the next one is being made, and hit what it watches as
+// soon as they do.
+func beginsInLoad(t *suites.T) {
+	var hits atomic.Int64
+	var stop atomic.Bool
+	ended, since := make(chan bool), suites.Mark()
+	go func() {
+		for !stop.Load() {
+			smp.CallAll(func() {
+				trap.LoadWatch()
+				incWord()
+			})
+		}
+		close(ended)
+	}()
+	for range 300 {
+		reg := on(t, wordAt(), 8, kwatch.Write, func(*kwatch.Hit, *amd64.Regs) { hits.Add(1) })
+		t.Must(kwatch.UnregisterKwatch(reg))
+	}
+	stop.Store(true)
+	<-ended
+	if n := suites.Logged(since, "unexpected debug trap"); n != 0 || hits.Load() == 0 {
+		t.Errorf("%d hits, and in the log %d of them before the trap's handler was there", hits.Load(), n)
 	}
 }
 
