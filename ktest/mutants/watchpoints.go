@@ -58,7 +58,7 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "registers-told-before-the-handler", File: "arch/amd64/trap/debug_trap.go",
-		Old: "\tif debugreg.Enabled(dr7) != 0 && !apart { //", New: "\tatomic.StoreUint64(&armed.dr7, dr7)\n\tfor range 10_000 {\n\t\tdebugreg.ReadDR7()\n\t}\n\tif debugreg.Enabled(dr7) != 0 && !apart { //",
+		Old: "\tif debugreg.Enabled(dr7) != 0 && !apart { //", New: "\tfor n := range s {\n\t\tatomic.StoreUint64(&armed.addr[n], s[n].Addr)\n\t}\n\tatomic.StoreUint64(&armed.dr7, dr7)\n\tfor range 10_000 {\n\t\tdebugreg.ReadDR7()\n\t}\n\tif debugreg.Enabled(dr7) != 0 && !apart { //",
 		By:  kernel(2, "watch/begins_while_cpus_load_what_was_set"),
 		Why: "a CPU that loads the registers for an earlier change has hits that nobody handles, or an IDT that is not written yet",
 	},
