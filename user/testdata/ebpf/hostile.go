@@ -89,9 +89,15 @@ func heirs() error {
 		return err
 	}
 	defer m.Close()
+	own, err := syscall.Dup(m.FD())
+	if err != nil {
+		return err
+	}
+	file := os.NewFile(uintptr(own), "map")
+	defer file.Close()
 	child := exec.Command("/proc/self/exe", "-only", "heirs")
 	child.Env = append(os.Environ(), "HEIR=1")
-	child.ExtraFiles = []*os.File{os.NewFile(uintptr(m.FD()), "map")}
+	child.ExtraFiles = []*os.File{file}
 	if out, err := child.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
