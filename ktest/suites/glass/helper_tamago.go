@@ -81,16 +81,22 @@ func (s *shot) ended(stages ...glass.Stage) []glass.Frame {
 	if !s.film.Done() {
 		s.t.Errorf("the hit is not over")
 	}
-	frames := s.end()
-	if len(frames) > 0 && frames[0].Stage == glass.Grows {
-		frames = frames[1:]
-	}
+	frames := afterGrowth(s.end())
 	var got []glass.Stage
 	for i := range frames {
 		got = append(got, frames[i].Stage)
 	}
 	if !slices.Equal(got, stages) {
 		s.t.Fatalf("stages %v, want %v", got, stages)
+	}
+	return frames
+}
+
+// afterGrowth returns the frames without that of a stack that grows at the hit: how large stacks are at first depends
+// on those that the collector has seen.
+func afterGrowth(frames []glass.Frame) []glass.Frame {
+	if len(frames) > 0 && frames[0].Stage == glass.Grows {
+		return frames[1:]
 	}
 	return frames
 }
