@@ -224,7 +224,7 @@ func frozen() error {
 	return want("frozen", info.Frozen(), true)
 }
 
-// freezing waits for who is writing: what is read after it stays.
+// freezing waits for the call that is writing: what is read after it stays.
 func freezing() error {
 	const last = 4095
 	m, err := newMap(ebpf.Array, 4, 4, last+1, 0)
