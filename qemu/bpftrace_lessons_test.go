@@ -35,7 +35,8 @@ const (
 
 // TestBpftraceLessons: the numbers of the tutorial's lessons are those of the kernel's account of the probes, while they
 // are attached. On one CPU, nothing comes between the two as a rule: the account never has less hits, and at one look
-// of five at least, both are the same. At another look, a thread may be in the middle of a hit, which then has not run. A hit while another program runs (recursion: a tick may come there) is in neither.
+// of five at least, both are the same. At another look, a thread may be in the middle of a hit, which then has not
+// run. A hit while another program runs (recursion: a tick may come there) is in neither.
 func TestBpftraceLessons(t *testing.T) {
 	runsBeside(t)
 	work := filepath.Join(t.TempDir(), "work.sh")
