@@ -147,16 +147,20 @@ func SetEnabled(on bool) {
 	})
 }
 
-// settleAll inserts and removes the breakpoints of x as its probes want. mu held.
+// settleAll inserts and removes the breakpoints of x as its probes want, in the order of list. mu held.
 func (x *text) settleAll() {
-	x.known.Range(func(_, v any) bool {
-		if pt := v.(*point); pt.wanted() {
-			x.arm(pt) // fails only if nothing is mapped there any more
-		} else {
-			x.settle(pt)
-		}
-		return true
-	})
+	for _, ends := range []bool{true, false} {
+		x.known.Range(func(_, v any) bool {
+			switch pt := v.(*point); {
+			case slices.ContainsFunc(pt.members.All(), (*member).ends) != ends:
+			case pt.wanted():
+				x.arm(pt) // fails only if nothing is mapped there any more
+			default:
+				x.settle(pt)
+			}
+			return true
+		})
+	}
 }
 
 // Enabled returns what SetEnabled has set; it is true at boot.

@@ -191,9 +191,9 @@ func (tk *task) discard(ms []*member) {
 	}
 }
 
-// list lets hits find ms. mu held.
+// list lets hits find ms, those that end calls first: no call begins whose end is missed. mu held.
 func (tk *task) list(ms []*member) {
-	for _, m := range ms {
+	for _, m := range slices.Backward(ms) { // its first is the one at the function's beginning
 		tk.members = append(tk.members, m)
 		m.point.set(append(m.point.registered(), m))
 		tk.text.settle(m.point)

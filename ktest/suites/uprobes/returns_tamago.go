@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/abi"
+	"sonde/kernel/probe"
 	"sonde/ktest/suites"
 	"sonde/linux/proc"
 	"sonde/uprobes"
@@ -45,9 +47,43 @@ func init() {
 	}
 	both("uprobes/returns_of_a_tail_call_and_its_target", tailCalls)
 	both("uprobes/returns_with_signals", func(t *suites.T) { returns(t, &uprobes.Uretprobe{}, "leaf", "signals", "signals 0\n", 0, 0, 1<<63) })
+	both("uprobes/returns_from_the_first_call", firstCalls)
 	both("uprobes/changed_result", changedResult)
 	both("uprobes/return_probe_comes_and_goes_while_it_forks", func(t *suites.T) { comesAndGoes(t, "fork") })
 	both("uprobes/return_probe_comes_and_goes_while_it_vforks", func(t *suites.T) { comesAndGoes(t, "vfork") })
+}
+
+// firstCalls: a return probe comes, or all probes are turned on, while a program calls the function again and
+// again. Calls that are seen to begin are seen to return.
+func firstCalls(t *suites.T) {
+	p := need(t, "/bin/probed")
+	r := p.start(t, nil, "spin")
+	defer r.kill(t)
+	defer uprobes.SetEnabled(true)
+	rp := &uprobes.Uretprobe{Handler: func(*uprobes.UretprobeInstance, *amd64.Regs) {}}
+	rp.U.Pid, rp.U.Vaddr, rp.U.TrapSafe = r.p.PID, p.addr(t, r.p, "leaf"), inTrap
+	for range suites.Rounds(60, 600) {
+		t.Must(uprobes.RegisterUretprobe(rp))
+		allReturn(t, rp, probe.Ledger{})
+		uprobes.SetEnabled(false)
+		t.Must(r.p.Send(proc.SignalOf(abi.SIGSTOP))) // so that no hit is in progress
+		t.Until("the program to stop", func() bool { return r.p.State() == "T" })
+		before := rp.U.Ledger()
+		t.Must(r.p.Send(proc.SignalOf(abi.SIGCONT)))
+		time.Sleep(time.Millisecond)
+		uprobes.SetEnabled(true)
+		allReturn(t, rp, before)
+		t.Must(uprobes.UnregisterUretprobe(rp))
+	}
+}
+
+// allReturn waits until some calls have returned since then, and none is missing. One that was in progress
+// then may have returned while there were no breakpoints.
+func allReturn(t *suites.T, rp *uprobes.Uretprobe, since probe.Ledger) {
+	t.Until("all calls have returned", func() bool {
+		l := rp.U.Ledger()
+		return l.Handled > since.Handled+2 && l.Abandoned+l.InFlight <= since.Abandoned+since.InFlight
+	})
 }
 
 // returns counts the returns of a function and adds up what it returns. A handler that rp has is called,
