@@ -72,6 +72,17 @@ func TestScripts(t *testing.T) {
 	runScript("rm /tmp/g /tmp/f")
 }
 
+// noParts waits until the jobs of a script have ended: others are refused while there are many.
+func noParts(t *testing.T, name string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); parts.Load() != 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if n := parts.Load(); n != 0 {
+		t.Errorf("%s: %d parts run", name, n)
+	}
+}
+
 // TestScriptsAreBounded: what would take all memory, or all of a stack, is an error in words, and the
 // shell runs on.
 func TestScriptsAreBounded(t *testing.T) {
@@ -123,12 +134,7 @@ func TestScriptsAreBounded(t *testing.T) {
 		if took := time.Since(began); took > 60*time.Second {
 			t.Errorf("%s took %v", name, took)
 		}
-	}
-	for end := time.Now().Add(time.Minute); parts.Load() != 0 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
-	if n := parts.Load(); n != 0 {
-		t.Errorf("%d parts run", n)
+		noParts(t, name)
 	}
 	runScript("rm /tmp/r")
 }
