@@ -39,12 +39,20 @@ func (p *Prog) Attach(owner string, places ...string) (*Link, error) {
 // Errors: those of AttachThrough; EINVAL the program is of another type than those for the places: for
 // tracepoints Tracepoint, elsewhere one that sees registers.
 func (p *Prog) AttachSites(sites []attach.Site, o *attach.Options) (*Link, error) {
-	for _, s := range sites {
-		if event := s.Kind == attach.Event; event != (p.Type() == bpf.Tracepoint) || !event && !p.seesRegisters() {
-			return nil, refusal.New(syscall.EINVAL, "program %s: a %s program is not for a %s: it finds something else there", p.Checked.Program.Name, p.Type(), s.Kind)
-		}
+	if err := p.suits(sites); err != nil {
+		return nil, err
 	}
 	return p.AttachThrough(sites, o, nil)
+}
+
+// suits returns why the program cannot be attached to one of sites, whose hits give it something else.
+func (p *Prog) suits(sites []attach.Site) error {
+	for _, s := range sites {
+		if event := s.Kind == attach.Event; event != (p.Type() == bpf.Tracepoint) || !event && !p.seesRegisters() {
+			return refusal.New(syscall.EINVAL, "program %s: a %s program is not for a %s: it finds something else there", p.Checked.Program.Name, p.Type(), s.Kind)
+		}
+	}
+	return nil
 }
 
 // Close detaches the program from the link's places. A link with a file in /sys/fs/bpf stays until that
@@ -61,14 +69,23 @@ func (l *Link) Close() {
 
 // close is Close for a link without files. Called with Prog.mu held.
 func (l *Link) close() {
+	var c attach.Change
+	l.detach(&c)
+	c.Complete()
+}
+
+// detach is close. Called with Prog.mu held, until c is complete.
+func (l *Link) detach(c *attach.Change) {
 	if l.closed {
 		return
 	}
 	l.closed = true
-	l.Parts.Detach().Complete()
-	l.Prog.past = l.Prog.past.Plus(l.Ledger())
-	allLinks.remove(l)
-	l.Prog.links = slices.DeleteFunc(l.Prog.links, func(o *Link) bool { return o == l })
+	*c = c.With(l.Parts.Detach())
+	c.Then = append(c.Then, func() {
+		l.Prog.past = l.Prog.past.Plus(l.Ledger())
+		allLinks.remove(l)
+		l.Prog.links = slices.DeleteFunc(l.Prog.links, func(o *Link) bool { return o == l })
+	})
 }
 
 // keep is part of Object: what keeps a link keeps its program.

@@ -9,6 +9,7 @@ import (
 	"sonde/bpf/btf"
 	"sonde/bpf/object"
 	"sonde/bpf/verify"
+	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
 	"sonde/kernel/types"
 )
@@ -17,7 +18,7 @@ import (
 type Set struct {
 	Maps   []*Map
 	Progs  []*Prog
-	places []string // of each program
+	Places []string // of each program
 }
 
 // LoadObject loads all programs of an object file that clang has made, with their maps.
@@ -52,7 +53,7 @@ func (s *Set) load(o *object.Object) error {
 			return err
 		}
 		_, place, _ := object.Place(p.Section) // object.Read has read it
-		s.Progs, s.places = append(s.Progs, prog), append(s.places, place)
+		s.Progs, s.Places = append(s.Progs, prog), append(s.Places, place)
 	}
 	return nil
 }
@@ -104,28 +105,48 @@ func lineOf(l *bpf.Line) string {
 // Attach attaches each program to what its section names, all or none. None runs until all are attached.
 //
 // Errors: those of Prog.Attach and Hold, with the program.
-func (s *Set) Attach(owner string) error {
-	for i, p := range s.Progs {
-		err := p.Hold(true)
-		if err == nil {
-			_, err = p.Attach(owner, s.places[i])
-		}
-		if err != nil {
-			s.Detach()
-			return fmt.Errorf("program %s: %w", p.Checked.Program.Name, err)
-		}
+func (s *Set) Attach(owner string) (err error) {
+	var c attach.Change
+	for i := 0; i < len(s.Progs) && err == nil; i++ {
+		err = s.Progs[i].join(&c, owner, s.Places[i])
+	}
+	if c.Complete(); err != nil {
+		s.Detach()
+		return err
 	}
 	return s.hold(false)
+}
+
+// join attaches a program that does not run yet. What is left to do comes behind c.
+func (p *Prog) join(c *attach.Change, owner, place string) error {
+	sites, err := attach.ParseSites(place)
+	if err == nil {
+		err = p.suits(sites)
+	}
+	if err == nil {
+		err = p.Hold(true)
+	}
+	if err == nil {
+		_, err = p.begin(c, sites, &attach.Options{Owner: owner}, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("program %s: %w", p.Checked.Program.Name, err)
+	}
+	return nil
 }
 
 // Detach ends what Attach did. None runs any more when the first one is detached; links that a file stands
 // for stay, and their programs run on.
 func (s *Set) Detach() {
 	s.hold(true)
+	var c attach.Change
 	for _, p := range s.Progs {
-		for _, l := range p.Links() {
-			l.Close()
-		}
+		p.mu.Lock()
+		p.detach(&c)
+		c.Then = append(c.Then, p.mu.Unlock)
+	}
+	c.Complete()
+	for _, p := range s.Progs {
 		if len(p.Links()) > 0 {
 			p.Hold(false)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"sonde/bpf"
 	"sonde/bpf/verify"
+	"sonde/kernel/attach"
 	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/sysctl"
@@ -245,12 +246,19 @@ func (p *Prog) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	for _, l := range slices.Clone(p.links) {
+	var c attach.Change
+	p.detach(&c)
+	c.Complete()
+	p.drop()
+}
+
+// detach detaches the links that no file keeps. Called with mu held, until c is complete.
+func (p *Prog) detach(c *attach.Change) {
+	for _, l := range p.links {
 		if l.pins == 0 {
-			l.close()
+			l.detach(c)
 		}
 	}
-	p.drop()
 }
 
 // keep is part of Object.

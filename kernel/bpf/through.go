@@ -19,33 +19,62 @@ type Through func(h *attach.Hit, program attach.Handler) (called bool)
 // Errors: those of attach.Attach; EBADF the program is closed, and nobody holds it; EACCES it is Rare, and a site
 // is not of kind Every.
 func (p *Prog) AttachThrough(sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
+	var c attach.Change
+	l, err := p.begin(&c, sites, o, through)
+	c.Complete()
+	return l, err
+}
+
+// BeginHeld is AttachThrough for code that changes more with the same wait for all CPUs. The link is held, as by Hold.
+// What is left to do comes behind c, also if there is an error. Until that is done, nothing else can be done with the
+// program.
+func (p *Prog) BeginHeld(c *attach.Change, sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
+	l, err := p.begin(c, sites, o, through)
+	if err == nil {
+		l.pins++
+		p.users++
+	}
+	return l, err
+}
+
+// begin is BeginHeld for a link that is not held. Prog.mu is held until c is complete.
+func (p *Prog) begin(c *attach.Change, sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
+	l := &Link{Prog: p}
+	err := l.begin(c, sites, o, through)
+	if err != nil {
+		*c = c.With(l.Parts.Detach())
+	}
+	c.Then = append(c.Then, func() {
+		if err == nil {
+			p.links = append(p.links, l)
+			allLinks.add(l)
+		}
+		p.mu.Unlock()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// begin attaches to places, or to some of them if there is an error. Called with Prog.mu held.
+func (l *Link) begin(c *attach.Change, sites []attach.Site, o *attach.Options, through Through) (err error) {
+	p := l.Prog
 	if p.gone || p.closed && p.users == 0 {
-		return nil, refusal.New(syscall.EBADF, "program %s is closed", p.Checked.Program.Name)
+		return refusal.New(syscall.EBADF, "program %s is closed", p.Checked.Program.Name)
 	}
 	if p.rare && slices.ContainsFunc(sites, func(s attach.Site) bool { return s.Kind != attach.Every }) {
-		return nil, refusal.New(syscall.EACCES, "program %s may take longer than a hit can wait: it was loaded for intervals", p.Checked.Program.Name)
+		return refusal.New(syscall.EACCES, "program %s may take longer than a hit can wait: it was loaded for intervals", p.Checked.Program.Name)
 	}
-	l := &Link{Prog: p}
-	var c attach.Change
-	var err error
 	for skip := kernels; skip <= maxSkip && err == nil; skip++ {
 		group := slices.DeleteFunc(slices.Clone(sites), func(s attach.Site) bool { return skipOf(s) != skip })
 		if len(group) == 0 && (len(sites) > 0 || skip != kernels) {
 			continue
 		}
-		err = l.attach(&c, skip, group, o, through)
+		err = l.attach(c, skip, group, o, through)
 	}
-	if err != nil {
-		c = c.With(l.Parts.Detach())
-	}
-	if c.Complete(); err != nil {
-		return nil, err
-	}
-	p.links = append(p.links, l)
-	allLinks.add(l)
-	return l, nil
+	return err
 }
 
 // attach attaches to places that are seen alike. Called with Prog.mu held.

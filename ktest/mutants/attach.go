@@ -22,9 +22,33 @@ var attached = []Mutant{
 	},
 	{
 		Name: "refused-version-leaves-others", File: "kernel/bpf/through.go",
-		Old: "\t\tc = c.With(l.Parts.Detach())\n", New: "",
+		Old: "\t\t*c = c.With(l.Parts.Detach())\n", New: "",
 		By:  kernel(2, "attach/one_wait_for_versions_of_a_program"),
 		Why: "a program whose last place is refused is called at the others",
+	},
+	{
+		Name: "programs-of-an-object-attached-one-by-one", File: "kernel/bpf/object.go",
+		Old: "s.Progs[i].join(&c, owner, s.Places[i])\n", New: "s.Progs[i].join(&c, owner, s.Places[i])\n\t\tc.Complete()\n\t\tc = attach.Change{}\n",
+		By:  kernel(2, "attach/one_wait_for_programs_of_an_object"),
+		Why: "an object file with three programs waits three times for all CPUs",
+	},
+	{
+		Name: "programs-of-an-object-detached-one-by-one", File: "kernel/bpf/object.go",
+		Old: "c.Then = append(c.Then, p.mu.Unlock)\n", New: "c.Complete()\n\t\tp.mu.Unlock()\n\t\tc = attach.Change{}\n",
+		By:  kernel(2, "attach/one_wait_for_programs_of_an_object"),
+		Why: "it waits three times when it is detached",
+	},
+	{
+		Name: "refused-program-leaves-others", File: "kernel/bpf/object.go",
+		Old: "err != nil {\n\t\ts.Detach()\n", New: "err != nil {\n",
+		By:  kernel(2, "attach/one_wait_for_programs_of_an_object"),
+		Why: "programs of an object file stay attached although the last one was refused",
+	},
+	{
+		Name: "event-and-its-program-wait-each", File: "linux/perf/open.go",
+		Old: "c = c.With(e.link.Detach())", New: "e.link.Detach().Complete()",
+		By:  kernel(2, "attach/one_wait_for_a_program_of_an_event"),
+		Why: "an event that gets a program waits twice for all CPUs",
 	},
 	{
 		Name: "link-half-enabled", File: "kernel/attach/provider.go",

@@ -52,6 +52,7 @@ type Event struct {
 // link is what a source is attached by: a link of its own, or of its program.
 type link interface {
 	Close()
+	Detach() attach.Change
 	Enable(on bool) error
 	Places() []attach.Placed
 }

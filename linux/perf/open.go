@@ -121,16 +121,13 @@ func (e *Event) SetProgram(p *kbpf.Prog, cookie uint64) error {
 	for i := range sites {
 		sites[i].Cookie = cookie
 	}
-	l, err := p.AttachThrough(sites, &attach.Options{Owner: "perf", Disabled: !e.enabled}, through)
-	if err != nil {
-		return err
+	var c attach.Change
+	l, err := p.BeginHeld(&c, sites, &attach.Options{Owner: "perf", Disabled: !e.enabled}, through)
+	if err == nil && e.link != nil {
+		c = c.With(e.link.Detach())
 	}
-	if err := kbpf.Hold(l); err != nil {
-		l.Close()
+	if c.Complete(); err != nil {
 		return err
-	}
-	if e.link != nil {
-		e.link.Close()
 	}
 	e.prog, e.link = l, l
 	return nil

@@ -6,18 +6,23 @@ import (
 	"errors"
 	"math"
 	"syscall"
+	"unsafe"
 
+	"sonde/bpf"
 	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/cpu"
 	"sonde/kernel/glass"
 	"sonde/kernel/tracepoint"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
+	"sonde/linux/perf"
 )
 
 func init() {
 	suites.Add("attach/one_wait_for_places_of_all_kinds", oneWait)
 	suites.Add("attach/one_wait_for_versions_of_a_program", oneWaitOfVersions)
+	suites.Add("attach/one_wait_for_programs_of_an_object", oneWaitOfObject)
+	suites.Add("attach/one_wait_for_a_program_of_an_event", oneWaitOfEvent)
 }
 
 // oneWait: a link at places of all kinds asks all CPUs as often as one at a single function does: when code has been
@@ -34,10 +39,7 @@ func oneWait(t *suites.T) {
 
 // oneWaitOfVersions: so does a link of a program that has a version for each of three places.
 func oneWaitOfVersions(t *suites.T) {
-	p, _, err := kbpf.Assemble("nothing", "r0 = 0\nexit")
-	t.Must(err)
-	prog, err := kbpf.Load(p, nil)
-	t.Must(err)
+	prog := loaded(t, bpf.Kprobe)
 	defer prog.Close()
 	as := asItWas(t)
 	if _, err := prog.Attach("", pkg+"square", "vfs_rename", "do_group_exit+0x1"); !errors.Is(err, syscall.EILSEQ) || len(prog.Links()) != 0 {
@@ -49,6 +51,70 @@ func oneWaitOfVersions(t *suites.T) {
 		t.Must(err)
 		return l
 	})
+}
+
+// oneWaitOfObject: so do the programs of an object file.
+func oneWaitOfObject(t *suites.T) {
+	s := &kbpf.Set{}
+	defer s.Close()
+	for range 3 {
+		s.Progs = append(s.Progs, loaded(t, bpf.Kprobe))
+	}
+	as := asItWas(t)
+	s.Places = []string{pkg + "square", pkg + "squareToo", "do_group_exit+0x1"}
+	err := s.Attach("")
+	for _, p := range s.Progs {
+		if !errors.Is(err, syscall.EILSEQ) || len(p.Links()) != 0 {
+			t.Errorf("the last of three places is none: %v, %d links", err, len(p.Links()))
+		}
+	}
+	as()
+	s.Places[2] = "do_group_exit"
+	asFunction(t, func() link {
+		t.Must(s.Attach(""))
+		return setLink{s}
+	})
+	as()
+}
+
+type setLink struct{ s *kbpf.Set }
+
+func (l setLink) Close() { l.s.Detach() }
+
+// oneWaitOfEvent: an event that counts accesses to a word, and gets a program, asks all CPUs once: the program's
+// watchpoint comes when that of the count goes.
+func oneWaitOfEvent(t *suites.T) {
+	if cpu.Num() == 1 {
+		t.Skipf("there are no other CPUs to wait for")
+	}
+	const breakpoint, write = 5, 2 // of struct perf_event_attr
+	attr := perf.Attr{Type: breakpoint, BreakType: write, Config1: uint64(uintptr(unsafe.Pointer(&watched))), Config2: 8}
+	prog := loaded(t, bpf.PerfEvent)
+	defer prog.Close()
+	as := asItWas(t)
+	least := math.MaxInt
+	for range 5 {
+		f, err := perf.Open(&perf.Request{Attr: attr})
+		t.Must(err)
+		e, err := perf.Of(f)
+		t.Must(err)
+		least = min(least, asked(t, func() { t.Must(e.SetProgram(prog, 0)) }))
+		f.Close()
+	}
+	if least != 1 {
+		t.Errorf("it asks the CPUs %d times, want once", least)
+	}
+	as()
+}
+
+// loaded returns a program of a type that does nothing.
+func loaded(t *suites.T, as bpf.Type) *kbpf.Prog {
+	p, _, err := kbpf.Assemble("nothing", "r0 = 0\nexit")
+	t.Must(err)
+	p.Type = as
+	prog, err := kbpf.Load(p, nil)
+	t.Must(err)
+	return prog
 }
 
 type link interface{ Close() }
