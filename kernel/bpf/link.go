@@ -39,9 +39,6 @@ func (p *Prog) Attach(owner string, places ...string) (*Link, error) {
 // Errors: those of AttachThrough; EINVAL the program is of another type than those for the places: for
 // tracepoints Tracepoint, elsewhere one that sees registers.
 func (p *Prog) AttachSites(sites []attach.Site, o *attach.Options) (*Link, error) {
-	if err := p.suits(sites); err != nil {
-		return nil, err
-	}
 	return p.AttachThrough(sites, o, nil)
 }
 
@@ -86,6 +83,19 @@ func (l *Link) detach(c *attach.Change) {
 		allLinks.remove(l)
 		l.Prog.links = slices.DeleteFunc(l.Prog.links, func(o *Link) bool { return o == l })
 	})
+}
+
+// Detach closes the links of programs, but those that a file keeps, with one wait for all CPUs.
+//
+// Context: goroutine, not a handler.
+func Detach(all []*Prog) {
+	var c attach.Change
+	for _, p := range all {
+		p.mu.Lock()
+		p.detach(&c)
+		c.Then = append(c.Then, p.mu.Unlock)
+	}
+	c.Complete()
 }
 
 // keep is part of Object: what keeps a link keeps its program.

@@ -121,13 +121,10 @@ func (s *Set) Attach(owner string) (err error) {
 func (p *Prog) join(c *attach.Change, owner, place string) error {
 	sites, err := attach.ParseSites(place)
 	if err == nil {
-		err = p.suits(sites)
-	}
-	if err == nil {
 		err = p.Hold(true)
 	}
 	if err == nil {
-		_, err = p.begin(c, sites, &attach.Options{Owner: owner}, nil)
+		_, err = p.Begin(c, sites, &attach.Options{Owner: owner}, nil)
 	}
 	if err != nil {
 		return fmt.Errorf("program %s: %w", p.Checked.Program.Name, err)
@@ -139,13 +136,7 @@ func (p *Prog) join(c *attach.Change, owner, place string) error {
 // for stay, and their programs run on.
 func (s *Set) Detach() {
 	s.hold(true)
-	var c attach.Change
-	for _, p := range s.Progs {
-		p.mu.Lock()
-		p.detach(&c)
-		c.Then = append(c.Then, p.mu.Unlock)
-	}
-	c.Complete()
+	Detach(s.Progs)
 	for _, p := range s.Progs {
 		if len(p.Links()) > 0 {
 			p.Hold(false)

@@ -13,23 +13,21 @@ import (
 type Through func(h *attach.Hit, program attach.Handler) (called bool)
 
 // AttachThrough calls the program at the hits of sites for which through calls it: what it is not called for is
-// no hit of the program. With through nil it is called at each. A program that was closed, and is held, is
+// no hit of the program. With through nil it is called at each, if the program is of their type. A program that was closed, and is held, is
 // attached until the link that is returned was held and released.
 //
 // Errors: those of attach.Attach; EBADF the program is closed, and nobody holds it; EACCES it is Rare, and a site
 // is not of kind Every.
 func (p *Prog) AttachThrough(sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
 	var c attach.Change
-	l, err := p.begin(&c, sites, o, through)
+	l, err := p.Begin(&c, sites, o, through)
 	c.Complete()
 	return l, err
 }
 
-// BeginHeld is AttachThrough for code that changes more with the same wait for all CPUs. The link is held, as by Hold.
-// What is left to do comes behind c, also if there is an error. Until that is done, nothing else can be done with the
-// program.
+// BeginHeld is Begin for a link that is held, as by Hold.
 func (p *Prog) BeginHeld(c *attach.Change, sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
-	l, err := p.begin(c, sites, o, through)
+	l, err := p.Begin(c, sites, o, through)
 	if err == nil {
 		l.pins++
 		p.users++
@@ -37,8 +35,9 @@ func (p *Prog) BeginHeld(c *attach.Change, sites []attach.Site, o *attach.Option
 	return l, err
 }
 
-// begin is BeginHeld for a link that is not held. Prog.mu is held until c is complete.
-func (p *Prog) begin(c *attach.Change, sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
+// Begin is AttachThrough for code that changes more with the same wait for all CPUs. What is left to do comes behind c,
+// also if there is an error. The program is locked until c is complete.
+func (p *Prog) Begin(c *attach.Change, sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
 	p.mu.Lock()
 	l := &Link{Prog: p}
 	err := l.begin(c, sites, o, through)
@@ -61,6 +60,11 @@ func (p *Prog) begin(c *attach.Change, sites []attach.Site, o *attach.Options, t
 // begin attaches to places, or to some of them if there is an error. Called with Prog.mu held.
 func (l *Link) begin(c *attach.Change, sites []attach.Site, o *attach.Options, through Through) (err error) {
 	p := l.Prog
+	if through == nil {
+		if err := p.suits(sites); err != nil {
+			return err
+		}
+	}
 	if p.gone || p.closed && p.users == 0 {
 		return refusal.New(syscall.EBADF, "program %s is closed", p.Checked.Program.Name)
 	}

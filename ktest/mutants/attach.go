@@ -33,7 +33,7 @@ var attached = []Mutant{
 		Why: "an object file with three programs waits three times for all CPUs",
 	},
 	{
-		Name: "programs-of-an-object-detached-one-by-one", File: "kernel/bpf/object.go",
+		Name: "programs-of-an-object-detached-one-by-one", File: "kernel/bpf/link.go",
 		Old: "c.Then = append(c.Then, p.mu.Unlock)\n", New: "c.Complete()\n\t\tp.mu.Unlock()\n\t\tc = attach.Change{}\n",
 		By:  kernel(2, "attach/one_wait_for_programs_of_an_object"),
 		Why: "it waits three times when it is detached",
@@ -43,6 +43,18 @@ var attached = []Mutant{
 		Old: "err != nil {\n\t\ts.Detach()\n", New: "err != nil {\n",
 		By:  kernel(2, "attach/one_wait_for_programs_of_an_object"),
 		Why: "programs of an object file stay attached although the last one was refused",
+	},
+	{
+		Name: "probes-of-a-script-attached-one-by-one", File: "trace/run/every_trap.go",
+		Old: "\t\treturn p.Begin(c, sites, o, nil)\n", New: "\t\treturn p.AttachSites(sites, o)\n",
+		By:  kernel(2, "attach/one_wait_for_probes_of_a_script"),
+		Why: "a script with three probes waits three times for all CPUs",
+	},
+	{
+		Name: "probes-of-a-script-detached-one-by-one", File: "kernel/bpf/link.go",
+		Old: "c.Then = append(c.Then, p.mu.Unlock)\n", New: "c.Complete()\n\t\tp.mu.Unlock()\n\t\tc = attach.Change{}\n",
+		By:  kernel(2, "attach/one_wait_for_probes_of_a_script"),
+		Why: "it waits three times when it ends",
 	},
 	{
 		Name: "event-and-its-program-wait-each", File: "linux/perf/open.go",

@@ -11,10 +11,11 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// link attaches a program to places, to be called at each nth hit; a pattern may fit most of them.
+// link attaches a program to places, to be called at each nth hit; a pattern may fit most of them. What is left to do
+// comes behind c.
 //
-// Errors: those of attach.ParseSites and kbpf.Prog.AttachSites; E2BIG there are more.
-func link(p *kbpf.Prog, n uint64, places []string, most int) (*kbpf.Link, error) {
+// Errors: those of attach.ParseSites and kbpf.Prog.Begin; E2BIG there are more.
+func link(c *attach.Change, p *kbpf.Prog, n uint64, places []string, most int) (*kbpf.Link, error) {
 	sites, err := attach.ParseSites(places...)
 	switch {
 	case err != nil:
@@ -27,10 +28,10 @@ func link(p *kbpf.Prog, n uint64, places []string, most int) (*kbpf.Link, error)
 	}
 	o := &attach.Options{Owner: "bt", Most: most}
 	if n <= 1 {
-		return p.AttachSites(sites, o)
+		return p.Begin(c, sites, o, nil)
 	}
 	var hits atomic.Uint64
-	return p.AttachThrough(sites, o, func(h *attach.Hit, program attach.Handler) bool {
+	return p.Begin(c, sites, o, func(h *attach.Hit, program attach.Handler) bool {
 		if hits.Add(1)%n != 0 {
 			return false
 		}

@@ -18,6 +18,7 @@ import (
 
 	"sonde/bpf"
 	"sonde/bpf/verify"
+	"sonde/kernel/attach"
 	kbpf "sonde/kernel/bpf"
 	"sonde/trace/export"
 	"sonde/trace/lang"
@@ -122,6 +123,8 @@ func (s *session) load() error {
 
 // attach attaches all programs but those of BEGIN and END.
 func (s *session) attach() error {
+	var c attach.Change
+	defer func() { c.Complete() }()
 	refused, why := 0, error(nil)
 	for i, p := range s.Unit.Programs {
 		if once(p.Point) {
@@ -132,7 +135,7 @@ func (s *session) attach() error {
 		if err != nil {
 			return s.Unit.Explain(p, -1, err.Error())
 		}
-		link, err := link(s.progs[i], p.Target.Every, places, s.Unit.Settings.MaxProbes-s.probes)
+		link, err := link(&c, s.progs[i], p.Target.Every, places, s.Unit.Settings.MaxProbes-s.probes)
 		if errors.Is(err, syscall.E2BIG) {
 			return s.tooMany(p, err)
 		}
@@ -228,7 +231,7 @@ func (s *session) wait() (interrupted bool, err error) {
 
 // end takes the probes away, runs END, and prints the maps.
 func (s *session) end(interrupted bool) error {
-	s.detach()
+	kbpf.Detach(s.progs)
 	s.ended = false
 	if err := s.drain(); err != nil {
 		return err
@@ -244,15 +247,6 @@ func (s *session) end(interrupted bool) error {
 	}
 	s.ledger()
 	return nil
-}
-
-// detach closes the links.
-func (s *session) detach() {
-	for _, p := range s.progs {
-		for _, l := range p.Links() {
-			l.Close()
-		}
-	}
 }
 
 // control sets a word of the first map.

@@ -23,6 +23,7 @@ func init() {
 	suites.Add("attach/one_wait_for_versions_of_a_program", oneWaitOfVersions)
 	suites.Add("attach/one_wait_for_programs_of_an_object", oneWaitOfObject)
 	suites.Add("attach/one_wait_for_a_program_of_an_event", oneWaitOfEvent)
+	suites.Add("attach/one_wait_for_probes_of_a_script", oneWaitOfScript)
 }
 
 // oneWait: a link at places of all kinds asks all CPUs as often as one at a single function does: when code has been
@@ -105,6 +106,25 @@ func oneWaitOfEvent(t *suites.T) {
 		t.Errorf("it asks the CPUs %d times, want once", least)
 	}
 	as()
+}
+
+// oneWaitOfScript: three probes of a script ask the CPUs as often as one.
+func oneWaitOfScript(t *suites.T) {
+	if cpu.Num() == 1 {
+		t.Skipf("there are no other CPUs to wait for")
+	}
+	kprobes.SetJumps(false)
+	defer kprobes.SetJumps(true)
+	var least [2]int
+	for i, rest := range []string{"", " kprobe:vfs_unlink { exit(); } kprobe:vfs_rmdir { exit(); }"} {
+		least[i] = math.MaxInt
+		for range 5 {
+			least[i] = min(least[i], asked(t, func() { run(t, "bt -q -e 'BEGIN { exit(); } kprobe:vfs_rename { exit(); }"+rest+"'") }))
+		}
+	}
+	if least[0] == 0 || least[1] != least[0] {
+		t.Errorf("one probe asks the CPUs %d times, three %d times", least[0], least[1])
+	}
 }
 
 // loaded returns a program of a type that does nothing.
