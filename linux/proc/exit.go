@@ -96,14 +96,12 @@ func (p *Process) finish() {
 		p.table.safely(p, "files", p.res.Close)
 	}
 	p.table.safely(p, "memory", p.mem.Swap(nil).drop)
-	hangUp := p.become()
-	close(p.done)
-	if hangUp != nil {
+	if hangUp := p.become(); hangUp != nil {
 		p.table.safely(p, "terminal", hangUp.HangUp)
 	}
 }
 
-// become makes p a zombie and returns the terminal that it leaves, for HangUp.
+// become makes p a zombie, closes done and returns the terminal that it leaves, for HangUp.
 func (p *Process) become() (hangUp Terminal) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -114,6 +112,7 @@ func (p *Process) become() (hangUp Terminal) {
 		s.leader = nil
 		hangUp, s.tty = s.tty, nil
 	}
+	close(p.done) // before a parent that waits goes on
 	p.tellEnd()
 	return hangUp
 }
