@@ -3,6 +3,7 @@
 package examples
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -58,6 +59,9 @@ func (e *uprobeExample) hit(u *uprobes.Uprobe, regs *amd64.Regs) {
 }
 
 func (e *uprobeExample) init() error {
+	if e.pid == 0 && e.path == "" {
+		return errors.New("give pid= and vaddr=, or path= and symbol=")
+	}
 	e.usp = &uprobes.Uprobe{Pid: e.pid, Vaddr: e.vaddr, Path: e.path, Symbol: e.symbol, Handler: e.hit}
 	printk.Info("Registering uprobe on %s", e.place())
 	if err := uprobes.RegisterUprobe(e.usp); err != nil {

@@ -199,7 +199,7 @@ func (t *Table) Field(id ID, name string) (Field, error) {
 		x = t.Type(x.Elem)
 	}
 	if x.Kind != reflect.Struct {
-		return Field{}, refusal.New(syscall.EINVAL, "%s is no struct", x.Name)
+		return Field{}, refusal.New(syscall.EINVAL, "%s is not a struct", x.Name)
 	}
 	var there []string
 	for _, f := range x.Fields {

@@ -32,7 +32,7 @@ var fakeFuncs = []struct{ name, code string }{
 	// syscall, ud2, a popf of 16 bits
 	{"t.fixed", "90 | 0f05 | 0f0b | 669d | c3"},
 	{"t.low", "488d0d00000090 | c3"}, // the operand is 1.75 GiB below
-	{"t.broken", "4889c3 | 06"},      // 06 is no instruction
+	{"t.broken", "4889c3 | 06"},      // 06 is not an instruction
 	{"t.trap", "4889c3 | c3"},
 	{"t.stays", "4889c3 | c3"},
 }

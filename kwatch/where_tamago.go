@@ -57,7 +57,7 @@ func refuse(addr uintptr, length int, typ Type, object bool) error {
 		return no(syscall.EINVAL, "it is on a stack, which moves when it grows")
 	case mm.Heap.Contains(addr):
 		if !object {
-			return no(syscall.EINVAL, "it is in the heap or on a stack, where an address alone keeps nothing in its place: register a pointer to it")
+			return no(syscall.EINVAL, "it is in the heap or on a stack, where an object may be freed or moved: watch a variable of a package, or pass a pointer to RegisterKwatchObject")
 		}
 	default:
 		return no(syscall.EINVAL, "this address is not kernel data")

@@ -18,7 +18,7 @@ func TestProbesOfTheCommandLine(t *testing.T) {
 	for _, says := range []string{
 		"kprobe=sonde/kernel/irq.Request: ax=", " sonde/kernel/console.Init+", "kprobe=no.such.symbol: ", "kwatch=zz@nothing: ",
 		"kwatch=w@sonde/kernel/printk.consoleLevel: 0 -> 8", "kprobe=sonde/kernel/irq.Request+1: ",
-		" copies, and the function", "kprobe=inline:sync.(*Mutex).Lock: ax=", `kprobe=kernel/irq/doc.go:1: place "kernel/irq/doc.go:1": no code of the kernel is of a file kernel/irq/doc.go`,
+		" copies, and the function", "kprobe=inline:sync.(*Mutex).Lock: ax=", `kprobe=kernel/irq/doc.go:1: place "kernel/irq/doc.go:1": no source file of the kernel is called kernel/irq/doc.go`,
 		"kprobe=ret:vfs.Read: ax=",
 	} {
 		if !strings.Contains(log, says) {

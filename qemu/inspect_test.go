@@ -15,7 +15,7 @@ func TestLookAtTheMachine(t *testing.T) {
 		lspci; lspci -s 1f.0 -nn -x; lspci -s 20
 		rdmsr c0000080; rdmsr 277; wrmsr 277 7040600070106; rdmsr 277
 		cpuid 40000000; cpuid 0 | head -1
-		inb cfb; outb cf8 80000000 4; inb cfc 4; inb 71 8
+		inb cfb; outb cf8 80000000 4; inb cfc 4; inb 71 8; inb 99999; rdmsr 1000000000; cpuid x; crash none
 		peek 4000000; peek 4000001 1; peek 4000000 8; peek fee00030; peek 1; peek 10000000000000 1
 		cat /proc/iomem /proc/ioports | grep -v Kernel; lspci -vv -s 1f.2
 		cat /proc/iomem | grep Kernel
@@ -41,7 +41,15 @@ d01
 00000000 00: eax=0000000d [^\n]*
 [0-9a-f]{2}
 29c08086
-inb: "8" is not a size, which is one of \[1 2 4\]
+inb: "8" is not a size in bytes: give one of 1 2 4
+usage: [^\n]*
+inb: 99999 is too large: it may have 16 bits
+usage: [^\n]*
+rdmsr: 1000000000 is too large: it may have 32 bits
+usage: [^\n]*
+cpuid: "x" is not a hexadecimal number
+usage: [^\n]*
+crash: there is no kind none; help crash lists them
 usage: [^\n]*
 464c457f
 45
@@ -117,7 +125,7 @@ System Information
 QEMU
 01234567
 01234589
-peek: "9" is not a size, which is one of \[1 2 4 8\]
+peek: "9" is not a size in bytes: give one of 1 2 4 8
 usage: [^\n]*
 $`)
 	if !want.Match(r.Stdout) {

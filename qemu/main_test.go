@@ -75,10 +75,10 @@ func TestWrongArguments(t *testing.T) {
 		{[]string{"-m", "1M"}, "memory 1M: the kernel is loaded at 64 MiB and needs 96 MiB at least"},
 		{[]string{"-m", "1024K"}, "memory 1024K: the kernel is loaded at 64 MiB"}, // did hang
 		{[]string{"-m", "0.09g"}, "memory 0.09g: the kernel"},
-		{[]string{"-m", ""}, `memory "": want a number`},
-		{[]string{"-m", "-512"}, `memory "-512": want a number`},
-		{[]string{"-m", "512,slots=2"}, `memory "512,slots=2": want a number`},
-		{[]string{"-m", "1X"}, `memory "1X": want a number`},
+		{[]string{"-m", ""}, `memory "": give a number`},
+		{[]string{"-m", "-512"}, `memory "-512": give a number`},
+		{[]string{"-m", "512,slots=2"}, `memory "512,slots=2": give a number`},
+		{[]string{"-m", "1X"}, `memory "1X": give a number`},
 		{[]string{"-smp", "-1"}, "-1 processors: the kernel runs on 1 to 32"},
 		{[]string{"-smp", "0"}, "0 processors"},
 		{[]string{"-smp", "33"}, "33 processors"},
@@ -88,7 +88,7 @@ func TestWrongArguments(t *testing.T) {
 		{[]string{"-timeout", "-5s"}, "timeout -5s"},
 		{[]string{"-append", "x -- y"}, `command line "x -- y"`}, // did replace the script
 		{[]string{"-append", `x="y`}, "quotes must be closed"},   // did swallow it
-		{[]string{"-uefi"}, "UEFI: it boots from a stick, CD or network only"},
+		{[]string{"-uefi"}, "UEFI: add -stick, since it boots from a stick, a CD or the network only"},
 		{[]string{"-from", "cd"}, "-from needs -stick"},
 		{[]string{"-stick", "-from", "tape"}, `boot from "tape": it must be cd, usb or net`},
 		{[]string{"-stick", "-machine", "microvm"}, "machine microvm: it has no firmware"},

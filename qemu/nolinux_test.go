@@ -46,7 +46,7 @@ func TestWithoutLinux(t *testing.T) {
 	}
 	result := bootImage(t, path, machine.Config{SMP: 2, Script: "insmod funccount target=vfs.Read; cat /proc/uptime; rmmod funccount; " +
 		"insmod funclatency target=/bin/sh:main; kill 1; /bin/sh; sleep 0 & wait; dmesg | grep 'not protected' || echo all is protected"})
-	for _, want := range []string{"this kernel has no probes of the kind place in a program", "/bin/sh: command not found", "all is protected"} {
+	for _, want := range []string{"this kernel cannot probe a place in a program", "/bin/sh: command not found", "all is protected"} {
 		if out := string(result.Stdout); !strings.Contains(out, want) {
 			t.Errorf("no %q in the output\n%s", want, said(result))
 		}

@@ -42,8 +42,8 @@ var toolRuns = []toolRun{
 	{name: "kwhere", command: "kwhere -v -c '/bin/sleep 0.5' 99", shape: []string{`@\[.*\]: [1-9]\d*`}, sum: "profile:hz:99", most: true}, // a tick may come before the script has begun, or after its end
 	{name: "trace", command: "trace -v -c '/bin/cat /proc/uptime' vfs.OpenAt 'vfs.(*FS).openAt'", shape: []string{`vfs\.OpenAt \{`, ` {2}vfs\.\(\*FS\)\.openAt \{`, ` {2}\} \d+ ns`, `\} \d+ ns vfs\.OpenAt`}},
 	{name: "-i", command: "syscount -c '/bin/sleep 2.5' -i 1", shape: []string{`\d\d:\d\d:\d\d`, `@\[exit_group\]: 1`}},
-	{name: "wrong", command: "funccount; funccount -i x f; execsnoop -i 1; funccount a b; funccount vfs.Reed", shape: []string{`.*PATTERN is missing: funccount PATTERN.*`, `.*"x" is no interval.*`,
-		`.*prints things as they happen.*`, `.*too many parameters.*`, `HINT: did you mean vfs\.Read\?`}},
+	{name: "wrong", command: "funccount; funccount -i x f; execsnoop -i 1; funccount a b; funccount vfs.Reed", shape: []string{`.*PATTERN is missing: funccount PATTERN.*`, `.*"x" is not an interval.*`,
+		`.*prints things as they happen.*`, `.*"b" is one argument too many: give funccount PATTERN.*`, `HINT: did you mean vfs\.Read\?`}},
 }
 
 // TestTools runs each tool, and compares what it counts with the ledger of its probes.

@@ -3,7 +3,6 @@
 package shell
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -90,10 +89,13 @@ func bpfVerbOf(args []string) (found *bpfVerb, rest []string, err error) {
 	}
 	rest = args[most:]
 	if found == nil {
-		return nil, nil, Usagef("%s: bpf help lists what there is", cmp.Or(strings.Join(args, " "), "nothing is to be done"))
+		if len(args) == 0 {
+			return nil, nil, Usagef("give a command; bpf help lists them")
+		}
+		return nil, nil, Usagef("there is no command %s; bpf help lists them", args[0])
 	}
 	if found.args == "" && len(rest) > 0 {
-		return nil, nil, Usagef("%s has no %q: there is %s", found.words, strings.Join(rest, " "), strings.Join(bpfVerbsOf(found.words), ", "))
+		return nil, nil, Usagef("%s has no command %q: give one of %s", found.words, strings.Join(rest, " "), strings.Join(bpfVerbsOf(found.words), ", "))
 	}
 	return found, rest, nil
 }

@@ -35,8 +35,11 @@ var crashCommand = &Command{
 	Usage: "KIND",
 	Help:  "crash the kernel: panic stackoverflow trapoverflow doublefault exception wildpointer wildjump oom ring3-doublefault ring3-machinecheck; or do what it survives: int3 nil-recover",
 	Run: func(c *Context, args []string) error {
-		if len(args) != 1 || crashKinds[args[0]] == nil {
-			return Usagef("give the kind of crash")
+		if len(args) != 1 {
+			return Usagef("give one kind; help crash lists them")
+		}
+		if crashKinds[args[0]] == nil {
+			return Usagef("there is no kind %s; help crash lists them", args[0])
 		}
 		return crashKinds[args[0]]()
 	},

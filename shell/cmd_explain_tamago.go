@@ -5,6 +5,7 @@ package shell
 import (
 	"bytes"
 	"io"
+	"strconv"
 	"strings"
 
 	"sonde/arch/amd64/listing"
@@ -26,6 +27,9 @@ var explainCommand = &Command{
 		}
 		place := args[0]
 		if pid, ok := opts['p']; ok {
+			if _, err := strconv.Atoi(pid); err != nil {
+				return Usagef("-p takes the number of a process, not %q", pid)
+			}
 			place = pid + ":0x" + strings.TrimPrefix(place, "0x")
 		}
 		at, err := attach.ParseSiteOf(place, attach.Kernel, attach.Program, attach.Line, attach.Inline)
@@ -55,7 +59,7 @@ var explainCommand = &Command{
 func explainSite(c *Context, w io.Writer, at attach.Site) error {
 	switch {
 	case at.Return:
-		return Usagef("%s is no instruction; give the function", at)
+		return Usagef("%s is not an instruction; give the function", at)
 	case at.Kind != attach.Program:
 		return explain.Explain(w, at)
 	case at.File == "":

@@ -3,7 +3,9 @@
 package shell
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,23 +26,27 @@ var machineCommands = []*Command{
 }
 
 // numbers reads at least that many arguments, all in hexadecimal except the last optional one,
-// which is a size.
-func numbers(args []string, least int, size int, sizes ...int) (n []uint64, _ int, err error) {
+// which is a size. The first one has at most that many bits.
+func numbers(args []string, bits, least int, size int, sizes ...int) (n []uint64, _ int, err error) {
 	if len(args) < least || len(args) > least+min(len(sizes), 1) {
-		return nil, 0, Usagef("wrong number of arguments")
+		return nil, 0, Usagef("wrong number of arguments: %d", len(args))
 	}
 	for i, a := range args {
 		if i == least {
 			size, err = strconv.Atoi(a)
-			for _, s := range sizes {
-				if err == nil && s == size {
-					return n, size, nil
-				}
+			if err == nil && slices.Contains(sizes, size) {
+				return n, size, nil
 			}
-			return nil, 0, Usagef("%q is not a size, which is one of %v", a, sizes)
+			return nil, 0, Usagef("%q is not a size in bytes: give one of %s", a, strings.Trim(fmt.Sprint(sizes), "[]"))
 		}
-		v, err := strconv.ParseUint(strings.TrimPrefix(a, "0x"), 16, 64)
-		if err != nil {
+		if i > 0 {
+			bits = 64
+		}
+		v, err := strconv.ParseUint(strings.TrimPrefix(a, "0x"), 16, bits)
+		switch {
+		case errors.Is(err, strconv.ErrRange):
+			return nil, 0, Usagef("%s is too large: it may have %d bits", a, bits)
+		case err != nil:
 			return nil, 0, Usagef("%q is not a hexadecimal number", a)
 		}
 		n = append(n, v)
@@ -49,7 +55,7 @@ func numbers(args []string, least int, size int, sizes ...int) (n []uint64, _ in
 }
 
 func rdmsr(c *Context, args []string) error {
-	n, _, err := numbers(args, 1, 0)
+	n, _, err := numbers(args, 32, 1, 0)
 	if err != nil {
 		return err
 	}
@@ -61,7 +67,7 @@ func rdmsr(c *Context, args []string) error {
 }
 
 func wrmsr(c *Context, args []string) error {
-	n, _, err := numbers(args, 2, 0)
+	n, _, err := numbers(args, 32, 2, 0)
 	if err != nil {
 		return err
 	}
@@ -82,16 +88,19 @@ func cpuid(c *Context, args []string) error {
 		}
 		return nil
 	}
-	n, _, err := numbers(args, len(args), 0)
-	if err != nil || len(n) > 2 {
+	if len(args) > 2 {
 		return Usagef("give a leaf, or a leaf and a subleaf")
+	}
+	n, _, err := numbers(args, 32, len(args), 0)
+	if err != nil {
+		return err
 	}
 	show(uint32(n[0]), uint32(append(n, 0)[1]))
 	return nil
 }
 
 func inb(c *Context, args []string) error {
-	n, size, err := numbers(args, 1, 1, 1, 2, 4)
+	n, size, err := numbers(args, 16, 1, 1, 1, 2, 4)
 	if err != nil {
 		return err
 	}
@@ -109,7 +118,7 @@ func inb(c *Context, args []string) error {
 }
 
 func outb(c *Context, args []string) error {
-	n, size, err := numbers(args, 2, 1, 1, 2, 4)
+	n, size, err := numbers(args, 16, 2, 1, 1, 2, 4)
 	if err != nil {
 		return err
 	}
@@ -125,7 +134,7 @@ func outb(c *Context, args []string) error {
 }
 
 func peek(c *Context, args []string) error {
-	n, size, err := numbers(args, 1, 4, 1, 2, 4, 8)
+	n, size, err := numbers(args, 64, 1, 4, 1, 2, 4, 8)
 	if err != nil {
 		return err
 	}
@@ -137,7 +146,7 @@ func peek(c *Context, args []string) error {
 }
 
 func poke(c *Context, args []string) error {
-	n, size, err := numbers(args, 2, 4, 1, 2, 4, 8)
+	n, size, err := numbers(args, 64, 2, 4, 1, 2, 4, 8)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,17 @@ var mkdirCommand = &Command{
 	Usage: "directory...",
 	Help:  "make directories",
 	Run: func(c *Context, args []string) error {
-		return eachPath(args, func(path string) error { return vfs.Mkdir(c.path(path)) })
+		return eachOperand(args, func(path string) error { return vfs.Mkdir(c.path(path)) })
 	},
+}
+
+// eachOperand is eachPath for a command that has no options: a path that begins with "-" stands after "--".
+func eachOperand(args []string, f func(string) error) error {
+	_, paths, err := Options(args, "")
+	if err != nil {
+		return err
+	}
+	return eachPath(paths, f)
 }
 
 // eachPath calls f with each path, also after an error.

@@ -7,6 +7,6 @@ var rmCommand = &Command{
 	Usage: "path...",
 	Help:  "remove files and empty directories",
 	Run: func(c *Context, args []string) error {
-		return eachPath(args, func(path string) error { return vfs.Remove(c.path(path)) })
+		return eachOperand(args, func(path string) error { return vfs.Remove(c.path(path)) })
 	},
 }

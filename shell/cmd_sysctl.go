@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -58,7 +59,7 @@ func sysctlWord(c *Context, word string, opts map[byte]string) error {
 		for _, k := range sysctl.All() {
 			names = append(names, k.Name())
 		}
-		return fmt.Errorf("%w%s", err, meant(strings.NewReplacer("/", ".", "_", "-").Replace(name), names))
+		return fmt.Errorf("%w%s", err, cmp.Or(meant(strings.NewReplacer("/", ".", "_", "-").Replace(name), names), "; sysctl -a lists all"))
 	}
 	if set {
 		if err := k.Set(strings.TrimSpace(value)); err != nil {

@@ -31,7 +31,7 @@ func runTool(c *Context, t tools.Tool, args []string) error {
 	seconds := 0
 	if text, ok := opts['i']; ok {
 		if seconds, err = strconv.Atoi(text); err != nil || seconds < 1 || seconds > 3600 {
-			return Usagef("%q is no interval: give 1 to 3600 seconds", text)
+			return Usagef("%q is not an interval: give 1 to 3600 seconds", text)
 		}
 	}
 	script, err := t.Script(args, seconds)

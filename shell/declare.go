@@ -46,8 +46,10 @@ func (s *Shell) declareOne(what string, a *syntax.Assign) error {
 	switch {
 	case what == "nameref":
 		return fmt.Errorf("it is not supported")
+	case strings.HasPrefix(name, "-"):
+		return fmt.Errorf("the option %s is not supported", name)
 	case !syntax.ValidName(name):
-		return Usagef("%q is not the name of a variable", name)
+		return fmt.Errorf("%q is not the name of a variable", name)
 	case what != "export" && what != "readonly" && len(s.locals) > 0:
 		top := s.locals[len(s.locals)-1]
 		if _, again := top[name]; !again {

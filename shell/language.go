@@ -157,7 +157,7 @@ func (s *Shell) option(word string, on bool) error {
 	for _, letter := range word {
 		i := slices.IndexFunc(s.opts.list(), func(o option) bool { return o.letter == letter })
 		if i < 0 {
-			return Usagef("there is no option %s", word)
+			return Usagef("unknown option -%c", letter)
 		}
 		*s.opts.list()[i].on = on
 	}

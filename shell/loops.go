@@ -193,7 +193,7 @@ func (s *Shell) truth(cmd syntax.Command) {
 	case *syntax.TestClause:
 		yes, err = s.holds(c.X)
 	default:
-		err = fmt.Errorf("%T is not supported", cmd)
+		err = fmt.Errorf("coproc is not supported") // all that is left
 	}
 	switch {
 	case err != nil:

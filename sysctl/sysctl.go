@@ -92,7 +92,7 @@ func Lookup(name string) (Parameter, error) {
 	if k := registry.parameters[canonical(name)]; k != nil {
 		return k, nil
 	}
-	return nil, fmt.Errorf("sysctl: %s: %w", name, syscall.ENOENT)
+	return nil, refusal.New(syscall.ENOENT, "sysctl: there is no parameter %s", name)
 }
 
 // Set sets a parameter by name.

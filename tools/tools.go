@@ -70,7 +70,7 @@ func parse(text string) Tool {
 // Errors: EINVAL a parameter is missing, or there are too many, or the tool has nothing to print at intervals.
 func (t *Tool) Script(args []string, seconds int) (string, error) {
 	if len(args) > len(t.params) {
-		return "", refusal.New(syscall.EINVAL, "too many parameters: %s %s", t.Name, t.Usage)
+		return "", refusal.New(syscall.EINVAL, "%q is one argument too many: give %s", args[len(t.params)], strings.TrimSpace(t.Name+" "+t.Usage))
 	}
 	text := t.text
 	for i := len(t.params) - 1; i >= 0; i-- {

@@ -1,6 +1,7 @@
 package uprobes
 
 import (
+	"fmt"
 	"slices"
 	"syscall"
 
@@ -169,7 +170,7 @@ func (f *file) find(u *Uprobe) error {
 	s, err := im.Lookup(u.Symbol)
 	switch {
 	case err != nil:
-		return err
+		return fmt.Errorf("%w in %s", err, u.Path)
 	case s.Indirect:
 		return refusal.New(syscall.EOPNOTSUPP, "uprobes: %s is an indirect function (IFUNC), which only selects the code to call; probe the selected function", u.Symbol)
 	}

@@ -96,7 +96,7 @@ func parse(args []string, w io.Writer) (o options, err error) {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	if o.lab < 0 || o.lab == 0 && o.all == "" && o.settle == "" {
-		return o, errors.New("-lab: give the number of the lab, such as -lab 1")
+		return o, errors.New("give the number of the lab: LAB=1 behind make, -lab 1 behind this command")
 	}
 	return o, nil
 }

@@ -221,8 +221,8 @@ func TestRefusedOptions(t *testing.T) {
 		{"vfs.Write", "vfs.*", Options{}, syscall.EINVAL, "has no patterns; kinds with it: none"},
 		{"ret:vfs.Read", "ret:vfs.Read", Options{Data: -1}, syscall.ERANGE, "-1 words of data for each call"},
 		{"ret:vfs.Read", "ret:vfs.Read", Options{Active: -1}, syscall.ERANGE, "-1 calls at the same time"},
-		{"vfs.Write", "tick:99hz", Options{}, syscall.ENOSYS, "no probes of the kind tick"},
-		{"vfs.Write", "q@x", Options{}, syscall.EINVAL, "no access"},
+		{"vfs.Write", "tick:99hz", Options{}, syscall.ENOSYS, "this kernel cannot probe a tick"},
+		{"vfs.Write", "q@x", Options{}, syscall.EINVAL, "not an access"},
 	} {
 		before := len(Links())
 		_, err := AttachTo(nil, &c.o, c.beside, c.place)

@@ -47,13 +47,18 @@ func ParseSiteOf(text string, kinds ...Kind) (Site, error) {
 	}
 	var names []string
 	for _, k := range kinds {
-		names = append(names, k.String())
+		names = append(names, "a "+k.String())
+	}
+	last := len(names) - 1
+	list := strings.Join(names[:last], ", ")
+	if last > 0 {
+		list += " or "
 	}
 	example := ""
 	if slices.Contains(kinds, Watch) {
 		example = "; give the access and what is watched, as in w@printk.level"
 	}
-	return s, parser{text}.no("this is a %s, not a %s%s", s.Kind, strings.Join(names, " or "), example)
+	return s, parser{text}.no("this is a %s, not %s%s", s.Kind, list+names[last], example)
 }
 
 // A parser knows the whole text, for its errors.
@@ -124,7 +129,7 @@ func (p parser) watch(access, rest string) (s Site, err error) {
 	s.Kind = Watch
 	var known bool
 	if s.Access, known = parseAccess(access); !known {
-		return s, p.no("%q before @ is no access; give w, rw, r or x", access)
+		return s, p.no("%q before @ is not an access; give w, rw, r or x", access)
 	}
 	if at := strings.LastIndexByte(rest, ':'); at >= 0 {
 		n, number := parseNumber(rest[at+1:])
@@ -175,7 +180,7 @@ func (p parser) tick(rest string) (Site, error) {
 	digits, hz := strings.CutSuffix(rest, "hz")
 	n, err := strconv.Atoi(digits)
 	if !hz || err != nil || n < 1 || n > maxHz {
-		return Site{}, p.no("%q is no frequency; give tick:1hz to tick:%dhz", rest, maxHz)
+		return Site{}, p.no("%q is not a frequency; give tick:1hz to tick:%dhz", rest, maxHz)
 	}
 	return Site{Kind: Tick, Hz: n}, nil
 }
@@ -183,7 +188,7 @@ func (p parser) tick(rest string) (Site, error) {
 func (p parser) every(rest string) (Site, error) {
 	d, err := time.ParseDuration(rest)
 	if err != nil || d < time.Millisecond {
-		return Site{}, p.no("%q is no interval; give 1ms or more, as in every:1s", rest)
+		return Site{}, p.no("%q is not an interval; give 1ms or more, as in every:1s", rest)
 	}
 	return Site{Kind: Every, Period: d}, nil
 }
@@ -231,11 +236,11 @@ func (p parser) checkName(symbol string) error {
 	name, offset, plus := strings.Cut(symbol, "+")
 	switch {
 	case strings.HasPrefix(symbol, "0x"):
-		return p.no("%q is no address; give a hexadecimal number of at most 64 bits", symbol)
+		return p.no("%q is not an address; give a hexadecimal number of at most 64 bits", symbol)
 	case plus && name == "":
 		return p.no("the function before %s is missing, as in vfs.Read%s", symbol, symbol)
 	case plus:
-		return p.no("%q behind %s+ is no offset; give a number of bytes, as in %s+0x10", offset, name, name)
+		return p.no("%q behind %s+ is not an offset; give a number of bytes, as in %s+0x10", offset, name, name)
 	}
 	return nil
 }

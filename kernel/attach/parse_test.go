@@ -91,8 +91,8 @@ func TestRefusedPlaces(t *testing.T) {
 		"7:vfs.Read":          "vfs.Read alone is a function of the kernel; of process 7, give FILE:vfs.Read",
 		"7:tick:9hz":          "a tick is not one of process 7",
 		"7:io.go:3":           "a source line is not one of process 7",
-		"q@printk.level":      `"q" before @ is no access; give w, rw, r or x`,
-		"@printk.level":       "no access",
+		"q@printk.level":      `"q" before @ is not an access; give w, rw, r or x`,
+		"@printk.level":       "not an access",
 		"w@":                  "what is to be watched is missing",
 		"w@printk.level:4+8":  "give SYMBOL+OFFSET:LENGTH",
 		"w@printk.level:0":    "the length 0 is not possible",
@@ -108,20 +108,20 @@ func TestRefusedPlaces(t *testing.T) {
 		"io.go:0":             `"0" after io.go`,
 		"io.go:x":             `"x" after io.go`,
 		":main":               "the file before the colon is missing",
-		"vfs.Read+0x10x":      `"0x10x" behind vfs.Read+ is no offset; give a number of bytes, as in vfs.Read+0x10`,
+		"vfs.Read+0x10x":      `"0x10x" behind vfs.Read+ is not an offset; give a number of bytes, as in vfs.Read+0x10`,
 		"+0x10":               "the function before +0x10 is missing, as in vfs.Read+0x10",
-		"0xzz":                `"0xzz" is no address`,
-		"0x12345678123456781": `"0x12345678123456781" is no address`,
-		"w@printk.level+x":    `"x" behind printk.level+ is no offset`,
-		"ret:vfs.Read+":       `"" behind vfs.Read+ is no offset`,
-		"/bin/sh:main+1y":     `"1y" behind main+ is no offset`,
+		"0xzz":                `"0xzz" is not an address`,
+		"0x12345678123456781": `"0x12345678123456781" is not an address`,
+		"w@printk.level+x":    `"x" behind printk.level+ is not an offset`,
+		"ret:vfs.Read+":       `"" behind vfs.Read+ is not an offset`,
+		"/bin/sh:main+1y":     `"1y" behind main+ is not an offset`,
 		"sys:":                "the name of the system call is missing",
-		"tick:99":             `"99" is no frequency; give tick:1hz`,
-		"tick:0hz":            "no frequency",
-		"tick:1000000hz":      "no frequency",
-		"every:1":             `"1" is no interval`,
-		"every:1us":           "no interval",
-		"every:-1s":           "no interval",
+		"tick:99":             `"99" is not a frequency; give tick:1hz`,
+		"tick:0hz":            "not a frequency",
+		"tick:1000000hz":      "not a frequency",
+		"every:1":             `"1" is not an interval`,
+		"every:1us":           "not an interval",
+		"every:-1s":           "not an interval",
 		"/bin/sh":             "the file /bin/sh without a function; give both, as in /bin/sh:FUNCTION",
 		"/bin/sh:":            "the file /bin/sh without a function",
 		"sh:":                 "the file sh without a function",
@@ -141,7 +141,7 @@ func TestKindsOfPlaces(t *testing.T) {
 		t.Error(s, err)
 	}
 	_, err := ParseSiteOf("w@printk.level", Kernel, Program)
-	if want := `place "w@printk.level": this is a watchpoint, not a place in the kernel or place in a program`; !errors.Is(err, syscall.EINVAL) || err.Error() != want {
+	if want := `place "w@printk.level": this is a watchpoint, not a place in the kernel or a place in a program`; !errors.Is(err, syscall.EINVAL) || err.Error() != want {
 		t.Error(err)
 	}
 	if _, err = ParseSiteOf("vfs.Read", Watch); err == nil || !strings.HasSuffix(err.Error(), "not a watchpoint; give the access and what is watched, as in w@printk.level") {

@@ -166,7 +166,7 @@ func Provide(k Kind, p Provider) { providers[k] = p }
 func (l *Link) Fits(n int, what string) error {
 	switch most := l.Options.Most; {
 	case n == 0:
-		return refusal.New(syscall.ENOENT, "no %s fits", what)
+		return refusal.New(syscall.ENOENT, "there is no such %s", what)
 	case most != 0 && n > most:
 		return refusal.New(syscall.E2BIG, "%d %ss fit, more than %d; give a longer pattern", n, what, most)
 	}
@@ -192,7 +192,7 @@ func (s Site) fits(o *Options) error {
 	}
 	p := providers[s.Kind]
 	if p == nil {
-		return refusal.New(syscall.ENOSYS, "place %q: this kernel has no probes of the kind %s", s, s.Kind)
+		return refusal.New(syscall.ENOSYS, "place %q: this kernel cannot probe a %s", s, s.Kind)
 	}
 	needs := Ability(0)
 	for _, n := range []struct {

@@ -184,7 +184,7 @@ func (p *Prog) resolve(first, second bpf.Insn) (uint64, error) {
 		return uint64(uintptr(unsafe.Pointer(m))), nil
 	}
 	if m.Spec.Type != bpf.Array {
-		return 0, fmt.Errorf("map %s is no array: only the value of an array has an address", m.Spec.Name)
+		return 0, fmt.Errorf("map %s is not an array: only the value of an array has an address", m.Spec.Name)
 	}
 	return uint64(uintptr(m.base)) + uint64(uint32(second.Imm)), nil
 }

@@ -150,8 +150,8 @@ func TestRefusedPrograms(t *testing.T) {
 func TestBadText(t *testing.T) {
 	for text, want := range map[string]string{
 		"map a":                            "line 1: give map NAME",
-		"r0 = 0\nmap a tree 4 8 1":         `line 2: "tree" is no type of map`,
-		"map a array 4 x 1":                `line 1: "x" is no number`,
+		"r0 = 0\nmap a tree 4 8 1":         `line 2: "tree" is not a type of map`,
+		"map a array 4 x 1":                `line 1: "x" is not a number`,
 		"map a array 8 8 1":                "keys of 8 bytes",
 		"map a array 4 8 1\nr0 = zero":     "line 2: ",
 		"map a array 4 8 1\nmap b queue 1": "line 2: give map NAME",

@@ -70,12 +70,12 @@ func specOf(fields []string) (s bpf.MapSpec, err error) {
 		}
 	}
 	if s.Type == 0 {
-		return s, refusal.New(syscall.EINVAL, "%q is no type of map: give one of %s", fields[1], strings.Join(names, ", "))
+		return s, refusal.New(syscall.EINVAL, "%q is not a type of map: give one of %s", fields[1], strings.Join(names, ", "))
 	}
 	for i, to := range []*uint32{&s.KeySize, &s.ValueSize, &s.MaxEntries} {
 		n, err := strconv.ParseUint(fields[2+i], 10, 32)
 		if err != nil {
-			return s, refusal.New(syscall.EINVAL, "%q is no number of bytes or entries", fields[2+i])
+			return s, refusal.New(syscall.EINVAL, "%q is not a number of bytes or entries", fields[2+i])
 		}
 		*to = uint32(n)
 	}

@@ -79,10 +79,11 @@ func TestRefusalsHaveTheirErrnoAndSayWhat(t *testing.T) {
 		text string
 	}{
 		{"unknown", func() error { return Insmod("zzz") }, syscall.ENOENT, "no such module"},
-		{"near", func() error { return Insmod("kprobe-exmaple.ko") }, syscall.ENOENT, "perhaps kprobe_example"},
+		{"near", func() error { return Insmod("kprobe-exmaple.ko") }, syscall.ENOENT, "(did you mean kprobe_example?)"},
 		{"unknown parameter", func() error { return Insmod("kprobe_example", "sym=x") }, syscall.EINVAL, "known: addr, count, symbol, trace"},
 		{"no parameters", func() error { return Insmod("stuck", "a=b") }, syscall.EINVAL, "has no parameters"},
-		{"bad int", func() error { return Insmod("kprobe_example", "symbol=x", "count=many") }, syscall.EINVAL, "count=many: not a valid int"},
+		{"bad int", func() error { return Insmod("kprobe_example", "symbol=x", "count=many") }, syscall.EINVAL, "count=many: give a whole number"},
+		{"no value", func() error { return Insmod("kprobe_example", "symbol") }, syscall.EINVAL, "parameter symbol: give a value, as in symbol=VALUE"},
 		{"bad bool", func() error { return Insmod("kprobe_example", "trace=maybe") }, syscall.EINVAL, "trace"},
 		{"negative uint", func() error { return Insmod("kprobe_example", "addr=-1") }, syscall.EINVAL, "addr"},
 		{"not loaded", func() error { return Rmmod("kprobe_example") }, syscall.ENOENT, "not loaded"},
@@ -187,8 +188,8 @@ func TestSenselessValuesAreRefused(t *testing.T) {
 		"n=-1":                  "parameter n=-1: -1 is not from 1 to 100",
 		"n=0x65":                "parameter n=0x65: 101 is not from 1 to 100",
 		"n=9223372036854775807": "is not from 1 to 100",
-		"n=many":                "n=many: not a valid int",
-		"n=":                    "n=: not a valid int",
+		"n=many":                "n=many: give a whole number",
+		"n=":                    "n=: give a whole number",
 		"target=":               "parameter target=: it is empty",
 	} {
 		err := Insmod("counts", "n=7", param)
@@ -293,7 +294,7 @@ func TestNamesOfInstancesThatAreRefused(t *testing.T) {
 		{"init", func() error { return Insmod("funclatency", "name=x") }, syscall.EINVAL, "funclatency"},
 		{"called name", func() error { return Insmod("named") }, syscall.EINVAL, "its parameter name must be renamed"},
 		{"new", func() error { return Insmod("bomb") }, syscall.EFAULT, "boom"},
-		{"misspelt", func() error { return Rmmod("raeds") }, syscall.ENOENT, "no such module, perhaps reads"},
+		{"misspelt", func() error { return Rmmod("raeds") }, syscall.ENOENT, "no such module (did you mean reads?)"},
 		{"a module's", func() error { return Rmmod("funclatency") }, syscall.ENOENT, "not loaded under this name, but as reads"},
 		{"gone", func() error { return Rmmod("zzz") }, syscall.ENOENT, "no such module"},
 	}

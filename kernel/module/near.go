@@ -41,13 +41,13 @@ func notLoaded(name string) error {
 	return refusal.New(syscall.ENOENT, "no such module%s", perhaps(name, slices.Compact(names)))
 }
 
-// perhaps returns those names that are similar to one, as the end of a message.
+// perhaps returns those names that are similar to one, as the end of a message, or says how to list all.
 func perhaps(name string, names []string) string {
 	near := slices.DeleteFunc(names, func(n string) bool { return !isNear(name, n) })
 	if len(near) == 0 {
-		return ""
+		return "; lsmod -a lists all"
 	}
-	return ", perhaps " + strings.Join(near, ", ")
+	return " (did you mean " + strings.Join(near, ", ") + "?)"
 }
 
 // isNear reports whether one name is part of the other, or differs in at most two

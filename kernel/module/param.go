@@ -52,6 +52,13 @@ func (p *Param) Given() *Param {
 	})
 }
 
+// forms says what a parameter of a type takes.
+var forms = map[string]string{
+	"int":  "a whole number",
+	"uint": "a whole number, 0 or more",
+	"bool": "0, 1, n, y, false or true",
+}
+
 // Params are the parameters of an instance by name.
 type Params map[string]*Param
 
@@ -145,7 +152,9 @@ func (ps Params) set(words []string) error {
 		if p == nil {
 			return ps.unknown(name)
 		}
-		if !given && p.Type == "bool" {
+		if !given && p.Type != "bool" {
+			return refusal.New(syscall.EINVAL, "parameter %s: give a value, as in %s=VALUE", name, name)
+		} else if !given {
 			value = "1"
 		}
 		if p.check != nil {
@@ -154,7 +163,7 @@ func (ps Params) set(words []string) error {
 			}
 		}
 		if err := p.set(value); err != nil {
-			return refusal.New(syscall.EINVAL, "parameter %s=%s: not a valid %s", name, value, p.Type)
+			return refusal.New(syscall.EINVAL, "parameter %s=%s: give %s", name, value, forms[p.Type])
 		}
 	}
 	return nil

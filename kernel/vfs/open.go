@@ -5,6 +5,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/refusal"
 )
 
 // OpenFile opens the node at an absolute path; flag is as for os.OpenFile. O_CREATE makes a file in
@@ -118,6 +119,13 @@ func (p *Place) opens(flag int) error {
 	return nil
 }
 
+// What the kernel's own files and directories refuse to everybody, though every process is root.
+var (
+	errReadOnly  = refusal.New(syscall.EACCES, "this file can only be read")
+	errWriteOnly = refusal.New(syscall.EACCES, "this file can only be written")
+	errSealed    = refusal.New(syscall.EACCES, "only the kernel makes and removes names in this directory")
+)
+
 // openNode checks whether n allows the access in flag, and opens it.
 func openNode(n Node, flag int, viewer any) (Handle, error) {
 	if flag&O_PATH != 0 {
@@ -131,8 +139,11 @@ func openNode(n Node, flag int, viewer any) (Handle, error) {
 		return nil, nil
 	}
 	if !removable(n) { // the mode of a bound node says which access it supports
-		if access != O_WRONLY && mode&0400 == 0 || access != O_RDONLY && mode&0200 == 0 {
-			return nil, syscall.EACCES
+		switch {
+		case access != O_WRONLY && mode&0400 == 0:
+			return nil, errWriteOnly
+		case access != O_RDONLY && mode&0200 == 0:
+			return nil, errReadOnly
 		}
 	}
 	switch o := n.(type) {

@@ -187,7 +187,7 @@ func walkTo(from *Place, path string) (final, error) {
 func (f *final) memory(force bool) (*Dir, error) {
 	d, ok := f.dir.node.(*Dir)
 	if !ok || d.sealed && !force {
-		return nil, syscall.EACCES // the kernel makes its names
+		return nil, errSealed
 	}
 	return d, nil
 }

@@ -153,10 +153,10 @@ func (c *call) name(off int) (string, error) {
 		case ch == 0 && zero(b[i:]):
 			return string(b[:i]), nil
 		case ch != '_' && ch != '.' && (ch < '0' || ch > '9') && (ch < 'a' || ch > 'z') && (ch < 'A' || ch > 'Z'):
-			return "", refusal.New(syscall.EINVAL, "%q is no name: give letters, digits, _ and .", b)
+			return "", refusal.New(syscall.EINVAL, "%q is not a name: give letters, digits, _ and .", b)
 		}
 	}
-	return "", refusal.New(syscall.EINVAL, "%q is no name: at most %d bytes", b, nameMost-1)
+	return "", refusal.New(syscall.EINVAL, "%q is not a name: at most %d bytes", b, nameMost-1)
 }
 
 // said is what was asked for and is not there: each is said once, and no more than so many.

@@ -151,7 +151,7 @@ func (c *call) holdMap(fd int, want int) (usedMap, *mapFile, error) {
 	h := mapOf(f)
 	switch {
 	case h == nil:
-		err = refusal.New(syscall.EINVAL, "descriptor %d is no map", fd)
+		err = refusal.New(syscall.EINVAL, "descriptor %d is not a map", fd)
 	case want == forRead && f.Flags()&abi.O_ACCMODE == abi.O_WRONLY, want == forWrite && f.Flags()&abi.O_ACCMODE == abi.O_RDONLY:
 		err = refusal.New(syscall.EPERM, "descriptor %d was not made for this", fd)
 	case want == forWrite:

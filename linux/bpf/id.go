@@ -33,7 +33,7 @@ func idsOf[T any](all []T, id func(T) int) (ids []int) {
 func (c *call) nextID(ids []int) (uint64, error) {
 	start := c.u32(0)
 	if start >= 1<<31-1 {
-		return 0, refusal.New(syscall.EINVAL, "%d is no number of an object", start)
+		return 0, refusal.New(syscall.EINVAL, "%d is not a number of an object", start)
 	}
 	i, _ := slices.BinarySearch(ids, int(start)+1)
 	if i == len(ids) {

@@ -25,7 +25,7 @@ func objPin(c *call) (uint64, error) {
 	defer vfs.Close(f)
 	o := objectOf(f)
 	if o == nil {
-		return 0, refusal.New(syscall.EINVAL, "descriptor %d is no map, program or link", c.fd(8))
+		return 0, refusal.New(syscall.EINVAL, "descriptor %d is not a map, program or link", c.fd(8))
 	}
 	return done(kbpf.Pin(path, o))
 }

@@ -34,7 +34,7 @@ func (c Config) checkMedium() error {
 	switch c.From {
 	case Direct:
 		if c.UEFI {
-			return errors.New("UEFI: it boots from a stick, CD or network only")
+			return errors.New("UEFI: add -stick, since it boots from a stick, a CD or the network only")
 		}
 		return nil
 	case CD, USB, Net:

@@ -15,7 +15,7 @@ func checkMemory(s string) error {
 	mib, ok := mebibytes(s)
 	switch {
 	case !ok:
-		return fmt.Errorf("memory %q: want a number, in MiB or with one of the suffixes K, M, G, T", s)
+		return fmt.Errorf("memory %q: give a number, in MiB or with one of the suffixes K, M, G, T", s)
 	case mib < minMemory:
 		return fmt.Errorf("memory %s: the kernel is loaded at 64 MiB and needs %d MiB at least", s, minMemory)
 	}

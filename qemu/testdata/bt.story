@@ -226,7 +226,7 @@ RUN bt -lv 'kprobe:vfs.Write'; bt -q -e 'kprobe:sonde/kernel/vfs.* { @ = count()
 EXPECT ^kprobe:vfs\.Write$
 EXPECT ^ {4}\[\]uint8 p$
 EXPECT ^stdin:1:1-26: ERROR: place "sonde/kernel/vfs\.\*": \d+ places fit, more than 5
-EXPECT ^HINT: a script has at most 5 places, and 0 before this: 
+EXPECT ^HINT: the limit is 5 places for a script, of which the points before this take 0; --config max_probes=N raises it$
 STATUS 1
 
 NAME what is said is held back until it is known whether it matters
@@ -252,8 +252,8 @@ NAME wrong options are refused
 RUN bt; bt -f xml -e 'BEGIN { }'; bt -B 0 -e 'BEGIN { }'; bt -B NaN -e 'BEGIN { }'; bt -p x -e 'BEGIN { }'; bt /tmp/none; bt -l 'kprobe:none.*'; bt -c true
 EXPECT give a script: -e SCRIPT, or a file
 EXPECT Invalid output format "xml": give text or json
-EXPECT "0" is no budget: give 0\.1 to 100, in percent of a CPU
-EXPECT "NaN" is no budget
+EXPECT "0" is not a budget: give 0\.1 to 100, in percent of a CPU
+EXPECT "NaN" is not a budget
 EXPECT ERROR: Failed to parse pid: invalid integer: x
 EXPECT /tmp/none: .*no such file
 EXPECT nothing fits kprobe:none\.\*

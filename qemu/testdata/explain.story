@@ -70,6 +70,12 @@ EXPECT ^explain: sonde/kernel/vfs\.Read\+0x1 is byte 2 of 4 of the instruction a
 EXPECT_NOT ^[^e]
 STATUS 1
 
+NAME an unknown function of a program is named with the file
+RUN explain sh:nosuch; explain -p x 1000
+EXPECT ^explain: there is no function nosuch in /bin/sh$
+EXPECT ^explain: -p takes the number of a process, not "x"$
+STATUS 2
+
 NAME an unknown symbol gets near names
 RUN explain vfs.Raed
 EXPECT ^explain: .*"vfs\.Raed": no such symbol.*\(did you mean sonde/kernel/vfs\.Read\?\)$
@@ -87,9 +93,9 @@ STATUS 1
 
 NAME what is no instruction is refused
 RUN explain every:1s
-EXPECT ^explain: place "every:1s": this is a timer, not a place in the kernel or place in a program or source line or copy of a function$
+EXPECT ^explain: place "every:1s": this is a timer, not a place in the kernel, a place in a program, a source line or a copy of a function$
 RUN explain ret:vfs.Read
-EXPECT ^explain: ret:vfs\.Read is no instruction; give the function$
+EXPECT ^explain: ret:vfs\.Read is not an instruction; give the function$
 STATUS 2
 
 NAME a line of the source is where control arrives in it
@@ -103,7 +109,7 @@ EXPECT ^  (JUMP|INT3)  sonde/kernel/vfs\.\(\*File\)\.WriteWithin\+0x[0-9a-f]+$
 EXPECT ^sonde/kernel/vfs\.Read\+0x[1-9a-f][0-9a-f]*$
 EXPECT ^explain: line 31 of sonde/kernel/vfs/io\.go has no code; the nearest lines that have some are 22 and 32$
 EXPECT ^explain: io\.go is \d files: io/io\.go, .*sonde/linux/syscall/io\.go; give more of the path$
-EXPECT ^explain: no code of the kernel is of a file vfs/oi\.go \(did you mean sonde/kernel/vfs/io\.go\?\)$
+EXPECT ^explain: no source file of the kernel is called vfs/oi\.go \(did you mean sonde/kernel/vfs/io\.go\?\)$
 EXPECT ^explain: place "vfs/io\.go:x": "x" after vfs/io\.go is not the number of a line$
 STATUS 1
 

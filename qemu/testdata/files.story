@@ -27,12 +27,12 @@ STATUS 1
 
 NAME a read-only file cannot be written
 RUN echo 1 > /proc/version
-EXPECT ^echo: /proc/version: permission denied$
+EXPECT ^echo: /proc/version: this file can only be read$
 STATUS 1
 
 NAME nothing can be added to /proc
 RUN echo 1 > /proc/new
-EXPECT ^echo: /proc/new: permission denied$
+EXPECT ^echo: /proc/new: only the kernel makes and removes names in this directory$
 STATUS 1
 
 NAME proc has what a user of Linux looks for
@@ -82,5 +82,5 @@ EXPECT ^LOC: +\d+ +\d+   Local timer interrupts$
 
 NAME an unknown sysctl is an error
 RUN sysctl kernel.no_such
-EXPECT ^sysctl: kernel\.no_such: no such file or directory$
+EXPECT ^sysctl: there is no parameter kernel\.no_such; sysctl -a lists all$
 STATUS 1

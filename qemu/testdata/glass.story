@@ -48,11 +48,11 @@ NAME what cannot be recorded is refused with the reason
 RUN glass -n 99 vfs.Read cat /proc/version
 EXPECT ^glass: nothing is recorded: \d+ hits came, and hit 99 was to be recorded \(-n\)$
 RUN glass -t hop vfs.Read
-EXPECT ^glass: "hop" is no tier; give one of int3, boost, step, jump, return, jprobe, goroutine$
+EXPECT ^glass: "hop" is not a kind of probe; give one of int3, boost, step, jump, return, jprobe, goroutine$
 RUN glass -t boost vfs.Read true
 EXPECT ^glass: the instruction is not boosted, but decided$
 RUN glass sh:main
-EXPECT ^glass: there is no function main$
+EXPECT ^glass: there is no function main in /bin/
 RUN glass vfs.*
 EXPECT ^glass: vfs\.\* is at \d+ places; a camera records one
 RUN glass kprobes.film

@@ -22,11 +22,11 @@ STATUS 1
 
 NAME places that are none are refused with the reason
 RUN kwatch q@vfs.Read
-EXPECT ^kwatch: place "q@vfs\.Read": "q" before @ is no access; give w, rw, r or x$
+EXPECT ^kwatch: place "q@vfs\.Read": "q" before @ is not an access; give w, rw, r or x$
 RUN kwatch vfs.Read
 EXPECT ^kwatch: place "vfs\.Read": this is a place in the kernel, not a watchpoint; give the access and what is watched, as in w@printk.level$
 RUN kwatch w@printk.consoleLevel+0x1x
-EXPECT "0x1x" behind printk.consoleLevel\+ is no offset; give a number of bytes
+EXPECT "0x1x" behind printk.consoleLevel\+ is not an offset; give a number of bytes
 RUN kwatch 99:w@0x1000:8
 EXPECT ^kwatch: there is no process 99$
 RUN kwatch -p x w@0x1000:8

@@ -35,7 +35,7 @@ STATUS 1
 
 NAME a value of the wrong type is refused
 RUN insmod kprobe_example offset=far
-EXPECT ^insmod: module kprobe_example: .*offset=far: not a valid uint
+EXPECT ^insmod: module kprobe_example: .*offset=far: give a whole number, 0 or more$
 STATUS 1
 
 NAME values that make no sense are refused
@@ -48,7 +48,7 @@ RUN insmod funccount target=
 RUN insmod argdist target=vfs.Read arg=-1
 RUN insmod kretprobe_example maxactive=-7
 RUN insmod data_watch_example length=-8
-RUN insmod uprobe_example pid=-3 vaddr=0x400000
+RUN insmod uprobe_example pid=-3 vaddr=0x400000; insmod uprobe_example
 RUN lsmod
 EXPECT ^insmod: module funccount: parameter n=-1: -1 is not from 1 to 100000$
 EXPECT ^insmod: module funccount: parameter interval=-5: -5 is not from 0 to 86400$
@@ -60,12 +60,13 @@ EXPECT ^insmod: module argdist: arg=-1: only words 0 to 8 are in registers$
 EXPECT ^insmod: module kretprobe_example: parameter maxactive=-7: -7 is not from 1 to \d+$
 EXPECT ^insmod: module data_watch_example: parameter length=-8: -8 is not from 0 to 8$
 EXPECT ^insmod: module uprobe_example: parameter pid=-3: -3 is not from 1 to 4194304$
+EXPECT ^insmod: module uprobe_example: give pid= and vaddr=, or path= and symbol=$
 EXPECT ^Name +Module$
 EXPECT_NOT ^funccount|^argdist|^stackcount|^funclatency|_example +\S
 
 NAME an unknown module is refused with near names
 RUN insmod kprobe_exampel
-EXPECT ^insmod: module kprobe_exampel: no such module, perhaps kprobe_example
+EXPECT ^insmod: module kprobe_exampel: no such module \(did you mean kprobe_example\?\)$
 STATUS 1
 
 NAME loading twice is refused
@@ -147,7 +148,7 @@ EXPECT ^8$
 EXPECT ^vfs\.Read, ns: [1-9]\d* calls, 0 missed
 EXPECT ^vfs\.Write, ns: [1-9]\d* calls, 0 missed
 EXPECT ^rmmod: module funclatency: not loaded under this name, but as a, b$
-EXPECT ^rmmod: module aa: no such module, perhaps .*a
+EXPECT ^rmmod: module aa: no such module \(did you mean .*a.*\?\)$
 EXPECT ^2$
 EXPECT ^1$
 EXPECT ^vfs\.Write, ns: [1-9]\d* calls, 0 missed
@@ -196,8 +197,8 @@ SMP 2
 EXPECT ^sys:openat +[1-9]\d*$
 EXPECT ^w sonde/kernel/printk\.consoleLevel\+0x0 +1$|^w sonde/kernel/printk\.consoleLevel +1$
 EXPECT ^tick:100hz +[1-9]\d*$
-EXPECT ^insmod: module funccount: place "sys:opne": no system call fits$
-EXPECT ^insmod: module funccount: parameter target=every:1: place "every:1": "1" is no interval; give 1ms or more, as in every:1s$
+EXPECT ^insmod: module funccount: place "sys:opne": there is no such system call$
+EXPECT ^insmod: module funccount: parameter target=every:1: place "every:1": "1" is not an interval; give 1ms or more, as in every:1s$
 EXPECT ^insmod: module funccount: parameter target=7:tick:1hz: place "7:tick:1hz": a tick is not one of process 7$
 
 NAME ready modules measure the functions of programs
@@ -232,8 +233,8 @@ EXPECT ^ +1 +4$
 EXPECT ^ +1 +9$
 EXPECT ^0$
 EXPECT ^insmod: module argdist: .*/bin/nix: no such file or directory$
-EXPECT ^insmod: module argdist: place "/bin/myprog:nix": there is no function nix
-EXPECT ^insmod: module funccount: place "/bin/myprog:nix\*": no function fits$
+EXPECT ^insmod: module argdist: place "/bin/myprog:nix": there is no function nix in /bin/myprog
+EXPECT ^insmod: module funccount: place "/bin/myprog:nix\*": there is no such function$
 EXPECT ^[1-9]\d\d+ of [1-9]\d{3} places were hit, 0 hits missed, [1-9]\d* places cannot be probed$
 EXPECT ^insmod: module argdist: /proc/uptime: not a program: .*$
 EXPECT_NOT ^funccount|^argdist|^stackcount
@@ -252,7 +253,7 @@ EXPECT ^vfs/io\.go:33: 1 of 1 place$
 EXPECT ^1 of 1 places were hit, 0 hits missed, 0 places cannot be probed$
 EXPECT ^sonde/kernel/vfs\.Read +6$
 EXPECT ^insmod: module funccount: place "vfs/io\.go:31": line 31 of sonde/kernel/vfs/io\.go has no code; the nearest lines that have some are 22 and 32$
-EXPECT ^insmod: module funclatency: parameter target=vfs/io\.go:33: .*this is a source line, not a place in the kernel or place in a program$
+EXPECT ^insmod: module funclatency: parameter target=vfs/io\.go:33: .*this is a source line, not a place in the kernel or a place in a program$
 EXPECT ^0$
 EXPECT_NOT ^line +\S|^calls +\S
 

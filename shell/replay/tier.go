@@ -32,7 +32,7 @@ func ParseTier(s string) (Tier, error) {
 	if i := slices.Index(tierNames, s); i > 0 {
 		return Tier(i), nil
 	}
-	return AsIs, refusal.New(syscall.EINVAL, "%q is no tier; give one of %s", s, strings.Join(tierNames[1:], ", "))
+	return AsIs, refusal.New(syscall.EINVAL, "%q is not a kind of probe; give one of %s", s, strings.Join(tierNames[1:], ", "))
 }
 
 // breakpoint reports whether no jump may take the breakpoint's place.

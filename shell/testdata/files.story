@@ -47,13 +47,13 @@ sonde# cat /tmp
 cat: /tmp: is a directory
 (status 1)
 sonde# cat /sys/kernel/debug/kprobes/enabled
-cat: /sys/kernel/debug/kprobes/enabled: permission denied
+cat: /sys/kernel/debug/kprobes/enabled: this file can only be written
 (status 1)
 sonde# echo 1 > /proc/version
-echo: /proc/version: permission denied
+echo: /proc/version: this file can only be read
 (status 1)
 sonde# echo 1 > /proc/new
-echo: /proc/new: permission denied
+echo: /proc/new: only the kernel makes and removes names in this directory
 (status 1)
 sonde# echo 2 > /sys/kernel/debug/kprobes/enabled
 echo: /sys/kernel/debug/kprobes/enabled: write error: invalid argument
@@ -66,7 +66,7 @@ rm: /tmp/d: directory not empty
 (status 1)
 sonde# rm /tmp/d/f /tmp/d /tmp/x /tmp/y; ls /tmp
 sonde# rm /proc/version
-rm: /proc/version: permission denied
+rm: /proc/version: only the kernel makes and removes names in this directory
 (status 1)
 sonde# cat /proc/uptime ../proc/./version
 12300.00 18000.00

@@ -19,7 +19,7 @@ sonde# rmmod kprobe_example
 rmmod: module kprobe_example: not loaded
 (status 1)
 sonde# insmod kprobe-exampel
-insmod: module kprobe-exampel: no such module, perhaps kprobe_example
+insmod: module kprobe-exampel: no such module (did you mean kprobe_example?)
 (status 1)
 sonde# insmod kprobe_example sym=x
 insmod: module kprobe_example: unknown parameter "sym" (known: symbol)

@@ -43,7 +43,7 @@ kernel.panic: Seconds from a panic to a reboot. (default 5)
 sonde# sysctl kernel.panic=5 | grep 5
 kernel.panic = 5
 sonde# sysctl kernel.pan
-sysctl: kernel.pan: no such file or directory (did you mean kernel.panic?)
+sysctl: there is no parameter kernel.pan (did you mean kernel.panic?)
 (status 1)
 sonde# sysctl
 sysctl: no name given

@@ -49,7 +49,7 @@ sonde# sysclt -a
 sysclt: command not found (did you mean sysctl?)
 (status 127)
 sonde# sysctl kernel.panik
-sysctl: kernel.panik: no such file or directory (did you mean kernel.panic?)
+sysctl: there is no parameter kernel.panik (did you mean kernel.panic?)
 (status 1)
 sonde# help grpe
 help: no command, program or purpose grpe (did you mean grep?)

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"slices"
 
 	"sonde/kernel/abi"
@@ -62,13 +63,21 @@ func (c *checker) call(e *Expr) Type {
 	case !ok:
 		c.Source.failHint(e.Span, didYouMean(e.Name, keys(functions)), "there is no function %s", e.Name)
 	case n != f.least && f.least == f.most:
-		c.fail(e.Span, "%s() takes %d arguments, and has %d", e.Name, f.least, n)
+		c.fail(e.Span, "%s() takes %s, and has %d", e.Name, counted(f.least, "argument"), n)
 	case n < f.least:
-		c.fail(e.Span, "%s() takes at least %d arguments, and has %d", e.Name, f.least, n)
+		c.fail(e.Span, "%s() takes at least %s, and has %d", e.Name, counted(f.least, "argument"), n)
 	case n > f.most:
-		c.fail(e.Span, "%s() takes at most %d arguments, and has %d", e.Name, f.most, n)
+		c.fail(e.Span, "%s() takes at most %s, and has %d", e.Name, counted(f.most, "argument"), n)
 	}
 	return f.check(c, e)
+}
+
+// counted is a number of things, in words: 1 argument, 2 arguments.
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func contains(all []string, s string) bool {
@@ -126,7 +135,7 @@ func (c *checker) printf(e *Expr) Type {
 		}
 	}
 	if wanted != len(args) {
-		c.fail(e.Span, "%s() has a format for %d values, and %d values", e.Name, wanted, len(args))
+		c.fail(e.Span, "%s() has a format for %s, and is given %d", e.Name, counted(wanted, "value"), len(args))
 	}
 	return voidType
 }

@@ -136,7 +136,7 @@ func (c *checker) pton(e *Expr) Type {
 	text := c.literal(e, 0)
 	addr, err := netip.ParseAddr(text)
 	if err != nil {
-		c.fail(e.Span, "%q is no address", printable(text))
+		c.fail(e.Span, "%q is not an address", printable(text))
 	}
 	elem := integer(1, false)
 	e.Op = string(addr.AsSlice())

@@ -218,7 +218,7 @@ func (g *generator) builtinNumber(e *Expr) {
 	case "retval":
 		g.register(*g.target.Result)
 	case "comm", "probe":
-		g.fail(e.Span, "%s is no number", e.Name)
+		g.fail(e.Span, "%s is not a number", e.Name)
 	default:
 		if strings.HasPrefix(e.Name, "sarg") {
 			g.emit("r0 = *(u64 *)(r6 + %d)", offsetSP)

@@ -66,7 +66,10 @@ func (p *parser) pointOf(span Span, s string) *Point {
 	provider, rest, _ := strings.Cut(s, ":")
 	provider = Provider(provider)
 	count, ok := providers[provider]
-	if !ok {
+	switch {
+	case !ok && !isName(provider):
+		p.fail(Span{span.From, min(span.To, span.From+1)}, "found %q, expected a probe", printable(provider))
+	case !ok:
 		p.failHint(Span{span.From, min(span.To, span.From+max(1, strings.IndexByte(s+":", ':')))}, didYouMean(provider, keys(providers)), "there are no probes of the type %q", printable(provider))
 	}
 	point := &Point{Span: span, Provider: provider, Text: provider}

@@ -115,7 +115,7 @@ func (s *scanner) token(kind tokenKind, from int) token {
 func (s *scanner) parameter(t token) token {
 	n, err := strconv.ParseUint(t.text[1:], 10, 16)
 	if err != nil || n == 0 {
-		s.fail(t.Span, "%s is no argument of the script: give $1 to $65535", t.text)
+		s.fail(t.Span, "%s is not an argument of the script: give $1 to $65535", t.text)
 	}
 	t.kind, t.value = parameter, n
 	return t
@@ -159,9 +159,9 @@ func (s *scanner) number() token {
 	}
 	switch {
 	case !known:
-		s.fail(t.Span, "%q is no number: %q is none of the units ns, us, ms, s, m, h and d", t.text, digits[cut:])
+		s.fail(t.Span, "%q is not a number: %q is none of the units ns, us, ms, s, m, h and d", t.text, digits[cut:])
 	case !ok || value > math.MaxUint64/unit:
-		s.fail(t.Span, "%q is no number of 64 bits", t.text)
+		s.fail(t.Span, "%q is not a number of 64 bits", t.text)
 	}
 	t.value = value * unit
 	return t

@@ -167,7 +167,7 @@ const formats = "folded, chrome, perfetto, pprof"
 
 func (f *Flags) format(s string) error {
 	if f.Format = s; !strings.Contains(", "+formats+",", ", "+s+",") || s == "" {
-		return fmt.Errorf("%q is no format: give one of %s", s, formats)
+		return fmt.Errorf("%q is not a format: give one of %s", s, formats)
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (f *Flags) format(s string) error {
 func (f *Flags) budget(s string) error {
 	percent, err := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64)
 	if err != nil || !(percent >= 0.1 && percent <= 100) {
-		return fmt.Errorf("%q is no budget: give 0.1 to 100, in percent of a CPU", s)
+		return fmt.Errorf("%q is not a budget: give 0.1 to 100, in percent of a CPU", s)
 	}
 	f.Budget = int(percent*10 + 0.5)
 	return nil

@@ -66,12 +66,12 @@ func TestWrongFlags(t *testing.T) {
 		{"-e X --aa=20", "unknown option --aa"},
 		{"-e", "option -e needs a value"},
 		{"-f xml -e X", `Invalid output format "xml"`},
-		{"--format svg", `"svg" is no format: give one of folded, chrome, perfetto, pprof`},
+		{"--format svg", `"svg" is not a format: give one of folded, chrome, perfetto, pprof`},
 		{"-p a1", "invalid integer: a1"},
 		{"-p 1a", "invalid trailing bytes: 1a"},
 		{"-p 5000000", "Pid out of range: 5000000"},
-		{"-B 0", `"0" is no budget`},
-		{"-B NaN", `"NaN" is no budget`},
+		{"-B 0", `"0" is not a budget`},
+		{"-B NaN", `"NaN" is not a budget`},
 	} {
 		if _, err := ParseFlags(strings.Fields(c.args)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s", c.args, err, c.want)

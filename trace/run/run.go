@@ -161,7 +161,7 @@ func (s *session) attach() error {
 // tooMany is the error of a point that stands for more places than a script may have.
 func (s *session) tooMany(p *lang.Program, err error) error {
 	e := s.Unit.Explain(p, -1, err.Error())
-	e.Hint = fmt.Sprintf("a script has at most %d places, and %d before this: config = { max_probes = N } allows N", s.Unit.Settings.MaxProbes, s.probes)
+	e.Hint = fmt.Sprintf("the limit is %d places for a script, of which the points before this take %d; --config max_probes=N raises it", s.Unit.Settings.MaxProbes, s.probes)
 	return e
 }
 

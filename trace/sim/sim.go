@@ -198,7 +198,7 @@ func (s *session) execute(p *lang.Program) error {
 		case bpf.MapIdx:
 			return uint64(first.Imm), nil
 		}
-		return 0, fmt.Errorf("this is no map")
+		return 0, fmt.Errorf("this is not a map")
 	}
 	vm.Helpers = s.helpers()
 	if _, err := vm.Run(regsBase); err != nil {

@@ -118,7 +118,7 @@ func (s *Source) linePlace(path, source, number string) (string, error) {
 	line, err := strconv.ParseUint(number, 10, 31)
 	switch {
 	case err != nil || line == 0:
-		return "", fmt.Errorf("%q is no line: give uprobe:FILE@SOURCE:LINE", number)
+		return "", fmt.Errorf("%q is not a line: give uprobe:FILE@SOURCE:LINE", number)
 	case s.Debug == nil:
 		return "", fmt.Errorf("this kernel runs no programs")
 	}

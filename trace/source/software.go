@@ -40,7 +40,7 @@ func software(o []string) (place string, every uint64, err error) {
 	every = e.every
 	if len(o) > 1 {
 		if every, err = strconv.ParseUint(o[1], 10, 32); err != nil || every == 0 {
-			return "", 0, fmt.Errorf("%q is no number of events", o[1])
+			return "", 0, fmt.Errorf("%q is not a number of events", o[1])
 		}
 	}
 	if e.place != "" {

@@ -154,7 +154,7 @@ func watch(o []string) (string, error) {
 	length, mode := "", "w"
 	if len(o) > 1 {
 		if _, err := strconv.ParseUint(o[1], 10, 8); err != nil {
-			return "", fmt.Errorf("%q is no number of bytes: give 1, 2, 4 or 8", o[1])
+			return "", fmt.Errorf("%q is not a number of bytes: give 1, 2, 4 or 8", o[1])
 		}
 		length = ":" + o[1]
 	}
@@ -177,14 +177,14 @@ func timer(p *lang.Point) ([]string, error) {
 	if n, ok := strings.CutSuffix(text, "hz"); ok {
 		hz, err := strconv.ParseUint(n, 10, 31)
 		if err != nil || hz == 0 {
-			return nil, fmt.Errorf("%q is no number of times in a second", n)
+			return nil, fmt.Errorf("%q is not a frequency: give a number of times in a second, from 1", n)
 		}
 		period = time.Second / time.Duration(hz)
 		if p.Provider == "profile" {
 			return []string{fmt.Sprintf("tick:%dhz", hz)}, nil
 		}
 	} else if d, err := time.ParseDuration(text); err != nil || d <= 0 {
-		return nil, fmt.Errorf("%q is no time: give hz, s, ms or us, and a number", strings.Join(p.Options, ":"))
+		return nil, fmt.Errorf("%q is not a time: give hz, s, ms or us, and a number from 1", strings.Join(p.Options, ":"))
 	} else {
 		period = d
 	}

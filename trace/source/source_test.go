@@ -102,11 +102,11 @@ func TestPlacesRefused(t *testing.T) {
 		{"t:syscalls:openat", "there is no tracepoint openat: give sys_enter_CALL", ""},
 		{"t:sched:sched_swich", "there is no tracepoint sched:sched_swich", "did you mean sched:sched_switch?"},
 		{"t:net:*", "there is no tracepoint net:*", ""},
-		{"w:a:x", "\"x\" is no number of bytes", ""},
+		{"w:a:x", "\"x\" is not a number of bytes", ""},
 		{"w:a:4:q", "\"q\" says not how it is accessed", ""},
-		{"i:hz:0", "\"0\" is no number of times in a second", ""},
-		{"i:s:x", "\"s:x\" is no time: give hz, s, ms or us, and a number", ""},
-		{"s:page-fault:1", "there is no software event page-fault", "did you mean page-faults?"}, {"s:cs:0", "\"0\" is no number of events", ""},
+		{"i:hz:0", "\"0\" is not a frequency: give a number of times in a second, from 1", ""},
+		{"i:s:x", "\"s:x\" is not a time: give hz, s, ms or us, and a number from 1", ""},
+		{"s:page-fault:1", "there is no software event page-fault", "did you mean page-faults?"}, {"s:cs:0", "\"0\" is not a number of events", ""},
 	} {
 		_, err := newSource(t).Target(pointOf(t, c.point))
 		var h *lang.Hinted

@@ -121,7 +121,7 @@ func resolve(f *program.File, at attach.Site) (uint64, error) {
 	}
 	s, err := f.Lookup(at.Symbol)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("%w in %s", err, at.File)
 	}
 	if at.Offset >= max(s.Size, 1) {
 		return 0, refusal.New(syscall.EINVAL, "offset %#x is beyond the end of %s, which has %#x bytes", at.Offset, s.Name, s.Size)

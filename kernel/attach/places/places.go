@@ -122,9 +122,9 @@ func (im *Image) file(typed string) (string, error) {
 	}
 	near := nearFiles(typed, names)
 	if len(near) == 0 {
-		return "", refusal.New(syscall.ENOENT, "no code of the kernel is of a file %s", typed)
+		return "", refusal.New(syscall.ENOENT, "no source file of the kernel is called %s", typed)
 	}
-	return "", refusal.New(syscall.ENOENT, "no code of the kernel is of a file %s (did you mean %s?)", typed, list(near, 3))
+	return "", refusal.New(syscall.ENOENT, "no source file of the kernel is called %s (did you mean %s?)", typed, list(near, 3))
 }
 
 // nearFiles returns files of which as many last elements as were typed are nearly those, or of which

@@ -164,7 +164,7 @@ func TestRefusals(t *testing.T) {
 		"io.go:20":                  "io.go is 4 files: internal/saferio/io.go, io/io.go, sonde/kernel/vfs/io.go, sonde/linux/syscall/io.go; give more of the path",
 		"vfs/oi.go:20":              "(did you mean sonde/kernel/vfs/io.go?)",
 		"nix/io.go:20":              "did you mean",
-		"nix.go:20":                 "no code of the kernel is of a file nix.go",
+		"nix.go:20":                 "no source file of the kernel is called nix.go",
 		"inline:vfs.Read":           "vfs.Read is nowhere inlined; give it without inline:",
 		"inline:sync.(*Mutex).Lokc": "no function sync.(*Mutex).Lokc is inlined anywhere (did you mean sync.(*Mutex).Lock",
 		"nix.*":                     "no function matches nix.*",

@@ -40,7 +40,7 @@ func run(args []string) error {
 	}
 	cpus, err := strconv.Atoi(args[0])
 	if err != nil || cpus < 1 || cpus > maxCPUs {
-		return fmt.Errorf("%q is no number of CPUs from 1 to %d", args[0], maxCPUs)
+		return fmt.Errorf("%q is not a number of CPUs from 1 to %d", args[0], maxCPUs)
 	}
 	interrupts := len(args) > 1
 	fmt.Println("wrong", first(install.try(cpus, interrupts), remove.try(cpus, interrupts)))
