@@ -58,7 +58,7 @@ bench: need-run ## measure booting (ms), probes and system calls (ns); PEER=file
 lab: ## begin a lab of the course: LAB=1
 	@./course/lab.sh begin $(LAB)
 
-grade: need-run ## build what is in lab/1, test it, print points: LAB=1 (TEST=name: one test; HIDDEN=folder: these, too)
+grade: need-run ## build what is in lab/1, test it, print points: LAB=1 (TEST=name: one test; HIDDEN=folder: also run these tests)
 	@go run ./course/grade -lab $(or $(LAB),0) $(GRADE)
 
 watch: need-run ## grade LAB=1 at each save, one failure at a time, with hints

@@ -99,7 +99,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.BoolVar(&o.gdb, "gdb", false, "wait for gdb before booting, on port 1234 or, if it is taken, a free one")
 	flags.StringVar(&o.Image, "image", "", "boot this image `file` instead of building one")
 	flags.BoolVar(&o.test, "test", false, "boot the kernel with its tests; without -c, run them all")
-	flags.BoolVar(&o.noLinux, "nolinux", false, "the kernel without linux/: kernel probes and the prompt, but no programs")
+	flags.BoolVar(&o.noLinux, "nolinux", false, "build the kernel without linux/: kernel probes and the prompt, but no programs")
 	flags.BoolVar(&o.build, "build", false, "only build the image and show its layout")
 	flags.BoolVar(&o.vet, "vet", false, "only run go vet on the kernel and the packages of -with, as they are built")
 	flags.Func("with", "link the packages in this `folder` and below it into the kernel; may be repeated (docs/modules.md)", func(folder string) error {
@@ -110,18 +110,18 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.StringVar((*string)(&o.From), "from", "", "with -stick: boot from this `medium`: usb, cd or net (default usb)")
 	flags.BoolVar(&o.UEFI, "uefi", false, "with -stick: boot by UEFI")
 	flags.StringVar(&o.Initrd, "initrd", "", "give the kernel the files in this cpio archive `file`, plain or compressed by gzip")
-	flags.Func("add", "give the kernel this `HOST[:GUEST]` file or folder; may be repeated (docs/launcher.md)", func(spec string) error {
+	flags.Func("add", "give the kernel a file or folder, as `HOST[:GUEST]`; may be repeated (docs/launcher.md)", func(spec string) error {
 		o.add = append(o.add, spec)
 		return nil
 	})
 	flags.BoolVar(&o.deps, "deps", false, "with -add: also add the libraries and interpreters that the programs need")
-	flags.StringVar(&o.bt.script, "bt", "", "run this `script` in bpftrace's language, or a file with one, and print what it says; it ends with the command of -c, or by Ctrl-C")
-	flags.StringVar(&o.bt.format, "format", "", "with -bt: the `format` of what is printed: text, json, folded, chrome, perfetto or pprof")
+	flags.StringVar(&o.bt.script, "bt", "", "run this `script` in bpftrace's language, or a file with one, and print its output; it ends with the command of -c, or by Ctrl-C")
+	flags.StringVar(&o.bt.format, "format", "", "with -bt: the `format` of the output: text, json, folded, chrome, perfetto or pprof")
 	flags.StringVar(&o.bt.out, "o", "", "with -bt: write to this `file` instead of standard output")
 	flags.StringVar(&o.Script, "c", "", "run this `script` instead of a prompt, and exit with its status")
 	flags.BoolVar(&o.quiet, "q", false, "with -c: show the console only if the kernel crashes or stops unexpectedly")
 	flags.StringVar(&o.CPU, "cpu", "", "processor `model`, as for QEMU's -cpu: qemu64, EPYC, max,-smap (default: one with all features)")
-	flags.StringVar(&accel, "accel", autoAccel, "`accelerator`: tcg, kvm, counted, whose clock counts instructions, or auto, which is kvm if it works")
+	flags.StringVar(&accel, "accel", autoAccel, "`accelerator`: tcg; kvm; counted, whose clock counts instructions; or auto, which is kvm if it works")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

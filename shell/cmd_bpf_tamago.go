@@ -17,7 +17,7 @@ import (
 var bpfCommand = &Command{
 	Name:  "bpf",
 	Usage: "prog|map|link [COMMAND...] | asm FILE PLACE... | run [-B PERCENT] FILE.o [COMMAND...] | rm PROG... | help",
-	Help:  "programs at probes: load and attach them, run what clang has compiled, list them with their maps and links, print their instructions and what maps have",
+	Help:  "load and attach eBPF programs, run what clang has compiled, list programs, maps and links, print instructions and the contents of maps",
 	Run: func(c *Context, args []string) error {
 		v, rest, err := bpfVerbOf(args)
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 var glassCommand = &Command{
 	Name:  "glass",
 	Usage: "[-t int3|boost|step|jump|return|jprobe|goroutine] [-n HIT] [-w] [-c CPU] [-s|-j] PLACE|PROGRAM:PLACE|[w|rw|r|x]@PLACE [COMMAND...] | -o [-s|-j] PLACE",
-	Help:  "record one hit, and show each transition: of a place in the kernel or in a program, or of data, also a process's (PID:w@ADDRESS), that is written (w@), accessed (rw@), read (r@), the second hit unless -n says otherwise (-t: with a probe of that kind, -w: to where the code goes on, -s: a slide, -j: JSON); with -o, how a probe becomes a jump",
+	Help:  "record the second hit of a place or a watchpoint, and show each transition (-n: that hit, -t: of a probe of that kind, -w: until the code continues, -c: on that CPU, -s: short enough for a slide, -j: as JSON; w@, rw@, r@, x@: a watchpoint, PID:w@ADDRESS in a process); -o: show how a probe becomes a jump",
 	Run:   runGlass,
 	Complete: func(s *Shell, args []string) []string {
 		if word := args[len(args)-1]; strings.Contains(word, "@") {

@@ -9,7 +9,7 @@ import (
 var insmodCommand = &Command{
 	Name:     "insmod",
 	Usage:    "module [name=NAME] [parameter=value...]",
-	Help:     "load a module with parameters, under a name of its own",
+	Help:     "load a module (name=: under another name, so that it can be loaded again)",
 	Run:      insmod,
 	Complete: completeModule,
 }

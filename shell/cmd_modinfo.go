@@ -10,7 +10,7 @@ import (
 var modinfoCommand = &Command{
 	Name:  "modinfo",
 	Usage: "name",
-	Help:  "show a module, or what is loaded of it, and its parameters",
+	Help:  "show a module, or a loaded instance, with its parameters",
 	Run:   modinfo,
 	Complete: func(*Shell, []string) []string {
 		names := loadedModules()

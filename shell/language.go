@@ -27,12 +27,12 @@ var language = []*Command{
 	}},
 	{Name: "shift", Usage: "[count]", Help: "drop the first parameters of a script or function", Run: shift},
 	{Name: "unset", Usage: "[-fv] name...", Help: "forget variables and functions", Run: unset},
-	{Name: "set", Usage: "[-efux] [-o pipefail] [--] [parameter...]", Help: "list the variables, change options or parameters (-e: leave after a failure, -u: unset variables are mistakes, -x: print what runs, -f: no patterns)", Verbatim: true, Run: setOptions},
+	{Name: "set", Usage: "[-efux] [-o pipefail] [--] [parameter...]", Help: "list the variables, change options or parameters (-e: leave after a failure, -u: unset variables are errors, -x: print what runs, -f: no patterns)", Verbatim: true, Run: setOptions},
 	{Name: "read", Usage: "[-r] [-p prompt] [name...]", Help: "read a line into variables", Run: read},
 	{Name: "trap", Usage: "[script|-] EXIT", Help: "run a script when the shell ends", Verbatim: true, Run: keepTrap},
 	{Name: "return", Usage: "[status]", Help: "leave a function, or a file that . reads", Run: leave(returning)},
 	{Name: "break", Usage: "[loops]", Help: "leave a loop", Run: leave(breaking)},
-	{Name: "continue", Usage: "[loops]", Help: "go on with the next round of a loop", Run: leave(continuing)},
+	{Name: "continue", Usage: "[loops]", Help: "continue with the next round of a loop", Run: leave(continuing)},
 }
 
 func cd(c *Context, args []string) error {

@@ -29,20 +29,20 @@ const Usage = `USAGE:
     bt -l [PATTERN | FILE]
 OPTIONS:
     -e SCRIPT        run this script
-    -c COMMAND       run along with a command, and end with it
-    -p PID           only this process, of probes in programs, until it ends
+    -c COMMAND       run this command meanwhile, and end with it
+    -p PID           limit probes in programs to this process, and end with it
     -l, -lv          list what can be probed, with -v with the arguments
-    -f text|json     how what the script says is printed
-    -o FILE          where to, instead of here
-    --format NAME    write folded, chrome, perfetto or pprof for tools that show them
-    -q               nothing about the probes
-    -v               what became of all hits at the end
+    -f text|json     the format of the output
+    -o FILE          write the output to FILE
+    --format NAME    write for other tools: folded, chrome, perfetto or pprof
+    -q               print nothing about the probes
+    -v               also print what became of all hits
     -d               print the programs, run nothing
     --dry-run        check everything, attach nothing
-    -k               say when a key of a map is not there
-    -B PERCENT       what each probe may take of a CPU
+    -k               warn if a key of a map is missing
+    -B PERCENT       limit each probe to this share of a CPU
     --config N=V     a setting, as in the script's config
-    --include FILE   not read, as #include: structs are declared in the script
+    --include FILE   ignored, as #include is: declare structs in the script
     --unsafe         allow system() and signal()
     --no-warnings    only errors
     --usage          this text
