@@ -1,6 +1,10 @@
 package docs
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -116,5 +120,92 @@ func TestMissingNamesAreFound(t *testing.T) {
 	want := []string{"make chekc", "debug.kprobes-plane", "sonde/kernel/vsf.Read", "sonde/kprobe", "explane vfs.Read"}
 	if got := k.missing(all, text); !slices.Equal(got, want) {
 		t.Errorf("missing %q, want %q", got, want)
+	}
+}
+
+// members returns the fields and methods that types of the tree declare, by "Type.Name"; types of
+// one name are taken together.
+func members(t *testing.T) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && (d.Name() == "build" || d.Name() == "testdata" || d.Name()[0] == '.' || d.Name()[0] == '_'):
+			return fs.SkipDir
+		case filepath.Ext(path) != ".go":
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool { addMembers(names, n); return true })
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// addMembers adds what a method or a type declares.
+func addMembers(names map[string]bool, n ast.Node) {
+	fields := func(of string, list *ast.FieldList) {
+		for _, f := range list.List {
+			for _, id := range f.Names {
+				names[of+"."+id.Name] = true
+			}
+		}
+	}
+	switch n := n.(type) {
+	case *ast.FuncDecl:
+		if n.Recv != nil {
+			names[typeName(n.Recv.List[0].Type)+"."+n.Name.Name] = true
+		}
+	case *ast.TypeSpec:
+		switch x := n.Type.(type) {
+		case *ast.StructType:
+			fields(n.Name.Name, x.Fields)
+		case *ast.InterfaceType:
+			fields(n.Name.Name, x.Methods)
+		}
+	}
+}
+
+// typeName is the name of a receiver's type.
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return typeName(e.X)
+	case *ast.IndexExpr:
+		return typeName(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+var memberSpan = regexp.MustCompile(`^([A-Z]\w*[a-z]\w*|T)\.([A-Z]\w*)$`)
+
+// TestMembersExist: what a page calls Type.Name, in code, is a field or a method.
+func TestMembersExist(t *testing.T) {
+	names, n := members(t), 0
+	for _, path := range pages(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range span.FindAllStringSubmatch(string(text), -1) {
+			if m := memberSpan.FindStringSubmatch(m[1]); m != nil {
+				if n++; !names[m[0]] {
+					t.Errorf("%s: `%s`: no type of this name has such a field or method", path, m[0])
+				}
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("only %d names were read", n)
 	}
 }
