@@ -8,12 +8,12 @@
 //
 //   - The image has the runtime's own descriptions of half the types. Where such a description says
 //     what DWARF says, the table has its offset only (inside.go, memory.go).
-//   - What a function takes and gives is mostly that of others: of the methods of the same type, of
-//     methods with the same name, of functions of the same package (walk.go).
-//   - Package squeeze codes each number with what is known of it, such as all this (format.go). Sizes and
+//   - The arguments and results of a function are mostly like those of others: methods of the same type,
+//     methods with the same name, functions of the same package (walk.go).
+//   - Package squeeze codes each number in the context of what is known about it, such as this (format.go). Sizes and
 //     offsets are not stored: they follow from the fields (layout.go).
 //
-// Of inlined copies, it has where the arguments are, as far as DWARF says (spot.go).
+// For inlined copies, it has the places of the arguments, as far as DWARF has them (spot.go).
 //
 // go test ./internal/image -run TestTypes -v prints the size, and compares each function, variable and
 // type of the test image with DWARF.

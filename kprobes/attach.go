@@ -338,8 +338,8 @@ func (k *Kprobe) togglable(on bool) error {
 	return nil
 }
 
-// Forget unregisters the probes of a module, but for those of links, and says what they were. Other
-// owners' probes on the module's functions are disabled for good.
+// Forget unregisters the probes of a module, except those of links, and returns what they were.
+// Other owners' probes on the module's functions are disabled for good.
 //
 // Context: goroutine, not a handler.
 // Source: kprobes.txt, appendix A, [GONE].

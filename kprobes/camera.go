@@ -15,12 +15,12 @@ import (
 // member of the point's list, and has flags that no other probe has, so hits elsewhere do not execute
 // an instruction more for it.
 //
-// At the wanted hit it calls the other probes of the point itself, and adds a frame around each. What
-// follows is done by the code of all hits; place.Recorded leads it through performFilmed, and the phase
-// filming leads the trap behind a step through stepFilmed.
+// At the wanted hit it calls the other probes of the point itself, and adds a frame around each.
+// What follows is done by the code of all hits; place.Recorded leads it through performFilmed, and
+// the phase filming leads the trap after a step through stepFilmed.
 //
-// A call that a return probe notes gets instances of the camera's own before and behind that probe's, so
-// that the trampoline calls the camera before and after each return handler.
+// A call that a return probe notes gets instances of the camera's own before and after that
+// probe's, so that the trampoline calls the camera before and after each return handler.
 type Camera struct {
 	KP Kprobe // first: a *Kprobe of kindCamera is a *Camera. Set SymbolName and Offset, or Addr
 	// Film takes the frames; it decides which hit is recorded.
@@ -65,11 +65,11 @@ func UnregisterCamera(c *Camera) {
 	unregister([]*Kprobe{c.entry(), c.watcher})
 }
 
-// UseWitness puts a probe where the code goes on after a hit of c's place, which records that it does: the
+// UseWitness puts a probe where the code continues after a hit of c's place, and records that: the
 // hit runs the copy of the instruction without a trap, and the frames otherwise end there.
 //
-// Errors: those of RegisterKprobe; ENOTSUP the witness would keep the jump away, or the place's way to go
-// on has no such address.
+// Errors: those of RegisterKprobe; ENOTSUP the witness would keep the jump away, or there is no
+// address at which the place's code continues.
 func (c *Camera) UseWitness() error {
 	if err := inHandler(); err != nil {
 		return err

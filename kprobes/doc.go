@@ -1,5 +1,5 @@
-// Package kprobes breaks into live kernel code: at almost any instruction a
-// probe calls handlers before and after it, without the code knowing.
+// Package kprobes probes the running kernel: at almost any instruction, a probe calls handlers before
+// and after it, and the code does not notice.
 //
 //	k := &kprobes.Kprobe{
 //		SymbolName: "sonde/kernel/vfs.Read",
@@ -38,7 +38,7 @@
 // return probes run with the interrupt flag of the probed code (kprobes.txt §5). A probe
 // that is hit inside a handler calls no handlers and counts as missed. A handler that
 // breaks the rules is abandoned and its probe disabled. Registering inside a handler
-// returns EDEADLK. [Current] tells which goroutine and CPU the hit belongs to.
+// returns EDEADLK. [Current] says which goroutine and which CPU were hit.
 //
 // # Locking
 //
@@ -54,6 +54,6 @@
 // # On the host
 //
 // Registering, arming and jumping need about a dozen functions of the machine, which are
-// fields of a value of package machine. So they compile on the host, where nothing can be
+// fields of machine.Machine. So the package compiles on the host, where nothing can be
 // probed, and the tests there use a fake machine.
 package kprobes

@@ -39,12 +39,11 @@ const (
 
 // The handlers. The package's documentation says what they may do.
 type (
-	// PreHandler runs before the probed instruction; r.IP is behind the INT3, that is
-	// k.Addr+1, as on Linux. It normally returns 0. Any other value means that it has
-	// changed r.IP: the instruction is not executed, no post-handler is called, and
-	// execution continues at r.IP. The value is ignored in a hit by a jump: a probe whose
-	// handler changes r.IP needs a post-handler, for which an empty one will do
-	// (kprobes.txt §1.4, note).
+	// PreHandler runs before the probed instruction; r.IP is after the INT3, that is k.Addr+1, as on
+	// Linux. It normally returns 0. Any other value means that it has changed r.IP: the instruction
+	// is not executed, no post-handler is called, and execution continues at r.IP. The value is
+	// ignored in a hit by a jump: a probe whose handler changes r.IP needs a post-handler, for which
+	// an empty one will do (kprobes.txt §1.4, note).
 	//
 	// Context: trap. Interrupts are off if a trap calls it. If a jump calls it ([OPTIMIZED]
 	// in the list), they are as the probed code has them; a handler that needs them off
@@ -75,8 +74,8 @@ type Kprobe struct {
 	PostHandler  PostHandler  // may be nil
 	FaultHandler FaultHandler // may be nil
 
-	// Place, if not nil, has the link whose handlers the ones above only call, so that those are judged
-	// and blamed (package kprobes/link).
+	// Place, if not nil, has the link whose handlers the ones above call; these are then checked and
+	// blamed (package kprobes/link).
 	Place *attach.Place
 
 	kind   kind

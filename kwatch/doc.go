@@ -12,7 +12,7 @@
 //
 // # What a hit is
 //
-// A data watchpoint is a trap: the instruction has been executed, and IP is behind it. An
+// A data watchpoint is a trap: the instruction has been executed, and IP is after it. An
 // execute watchpoint is a fault: the instruction comes next, and RF prevents it from
 // hitting again.
 //
@@ -22,13 +22,13 @@
 //
 // # What is not watched
 //
-// Code and data that a hit itself uses would be hit for ever, so they are refused
-// (where_tamago.go). What handlers and hits do counts as missed, and so does what happens
+// Code and data that a hit itself uses would be hit endlessly, so they are refused
+// (where_tamago.go). Accesses by handlers and by hits count as missed, and so do those
 // while the machine is stopped.
 //
 // Nothing is watched during the single step of a probed instruction whose stack has too little
 // space left for the frames of two #DBs (arch/amd64/trap, debug_step_trap.go). The list of watchpoints
-// says in how many steps that was so.
+// says how many such steps there were.
 //
 // docs/decisions.md says where QEMU differs from a processor.
 //

@@ -21,16 +21,16 @@
 //
 // [Scan.Read] decodes a whole function once and notes for each byte what leads there;
 // [Scan.Check] then answers for any offset by looking at five bytes. Nothing may lead into
-// the region behind its first byte:
+// the region after its first byte:
 //
 //   - no direct branch of the function;
 //   - no entry of its jump tables, which are read; an indirect jump whose
 //     table is not found makes the check refuse the whole function;
 //   - no code that enters the function from outside (package
 //     kallsyms/entries: branches of other functions, and the points where
-//     recover goes on);
-//   - no return: a call returns to the instruction behind it, so a call is either in
-//     front of the region or its last instruction;
+//     recover continues);
+//   - no return: a call returns to the instruction after it, so a call is either before
+//     the region or its last instruction;
 //   - no code that gets an address in the region from the function itself (LEA).
 //
 // In addition, the region must not go beyond the function's end; the whole function must
@@ -54,9 +54,9 @@
 //
 // # What was rejected
 //
-//   - Calls in the middle of a region: the callee returns to the original address behind the call,
+//   - Calls in the middle of a region: the callee returns to the original address after the call,
 //     which is inside the jump.
-//   - Using the padding behind the function: nothing guarantees that it stays unused, and it gains 1 %
+//   - Using the padding after the function: nothing guarantees that it stays unused, and it gains 1 %
 //     of the places.
 //   - Taking a jump table's length from the comparison before it: it is often too far away to
 //     recognize. See jumptable.go.

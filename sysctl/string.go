@@ -13,8 +13,7 @@ type String struct {
 	valid func(string) error
 }
 
-// NewString registers a text. valid, which may be nil, refuses what does not
-// fit by an error.
+// NewString registers a text. valid, if not nil, returns an error for a text that is to be refused.
 func NewString(name, def, doc string, valid func(string) error) *String {
 	s := &String{head: head{name, doc}, def: def, valid: valid}
 	s.value.Store(&def)

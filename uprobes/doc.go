@@ -9,14 +9,14 @@
 // become SIGTRAP:
 //
 //	thread's loop ── #BP ──▶ hit: the handlers, in order     (they may block)
-//	                         what they have queued            (queue.go)
+//	                         the requests that they queued    (queue.go)
 //	                         the instruction                   (execute.go)
-//	ring 3 ◀──────────────── behind the instruction, or in its slot
+//	ring 3 ◀──────────────── after the instruction, or in its slot
 //
 // If all handlers of the point are trap-safe (Uprobe.TrapSafe), none of this is needed: they are
 // called where the #BP arrives, on the CPU's trap stack and on the same data, and the thread
-// does not leave ring 3 (hit_trap.go, return_trap.go). What such a hit finds that it cannot do
-// there leads to the goroutine. tie.go says which hits, and thread by thread from when on.
+// does not leave ring 3 (hit_trap.go, return_trap.go). If such a hit cannot be completed
+// there, it moves to the goroutine. tie.go says which hits are handled so, and for which threads.
 //
 // Package place decides how the instruction is executed: not at all, by emulation, or as a
 // copy in a slot, which is single-stepped or ends with a jump back. Slots are in pages that
@@ -37,7 +37,7 @@
 // register kernel probes. When it registers or removes user probes, the order is queued and
 // carried out after all handlers of the point have run; the call returns EINPROGRESS.
 //
-// # What is rejected
+// # What was rejected
 //
 // Stopping all threads of a process to change a byte (Hold, like utrace's quiesce): it
 // makes system calls fail with EINTR. It is enough that no thread is in ring 3 while the

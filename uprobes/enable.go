@@ -35,7 +35,8 @@ func DisableUretprobe(rp *Uretprobe) error { return DisableUprobe(rp.entry()) }
 // Errors: those of EnableUprobe.
 func EnableUretprobe(rp *Uretprobe) error { return EnableUprobe(rp.entry()) }
 
-// EnableUprobes enables or disables several probes, of return probes the U: all of them, or on an error none.
+// EnableUprobes enables or disables several probes (for return probes, give their U); after an
+// error, none is changed.
 //
 // Context: as DisableUprobe.
 // Errors: those of EnableUprobe.

@@ -43,7 +43,7 @@ func UnregisterUprobe(u *Uprobe) error { return submit(order{u: u}) }
 // Context: goroutine; in a handler of a user probe, they are removed after it.
 func UnregisterUprobes(us []*Uprobe) { Remove(us).Complete() }
 
-// Remove is UnregisterUprobes of which the wait is left to do.
+// Remove is UnregisterUprobes, but the wait for the handlers is left to the change.
 func Remove(us []*Uprobe) (c attach.Change) {
 	if handling() != nil || machine.InTrap() {
 		for _, u := range us {
@@ -62,10 +62,8 @@ func Remove(us []*Uprobe) (c attach.Change) {
 // RegisterUretprobe registers a return probe on the function whose first instruction is at
 // rp.U.Vaddr. rp.Handler is called after each return.
 //
-// Context: as RegisterUprobe.
-// Errors: those of RegisterUprobe; ERANGE MaxActive or DataWords is negative or too large; ENOMEM
-// together they are.
-// Source: uprobes.txt §4.2.
+// Context: as RegisterUprobe. Errors: those of RegisterUprobe; ERANGE MaxActive or DataWords is
+// negative or too large; ENOMEM their product is too large. Source: uprobes.txt §4.2.
 func RegisterUretprobe(rp *Uretprobe) error {
 	if rp == nil {
 		return errNil

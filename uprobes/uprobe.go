@@ -37,11 +37,11 @@ type Uprobe struct {
 	Handler func(u *Uprobe, regs *amd64.Regs)
 	// TrapSafe says that the handler, or a return probe's, keeps the rules of trap context
 	// (kprobes.txt: it does not block, allocate or lock). Then it is called where the breakpoint
-	// arrives, for a third of the time, unless another probe at that place may block, or something
-	// needs the thread's goroutine. It may use Current, but nothing that blocks. One that breaks the
-	// rules is abandoned, and its probe disabled, as with a kprobe.
+	// arrives, which takes a third of the time, unless another probe at that place may block, or
+	// something needs the thread's goroutine. It may use Current, but nothing that blocks. One that
+	// breaks the rules is abandoned, and its probe disabled, as with a kprobe.
 	TrapSafe bool
-	// Place, if not nil, has the link whose handler Handler only calls, so that that one is judged and
+	// Place, if not nil, has the link whose handler Handler calls; that handler is then checked and
 	// blamed (package uprobes/link).
 	Place *attach.Place
 	// RegistrationCallback, if not nil, is called when a registration (reg 1) or

@@ -1,7 +1,7 @@
 // Package btf reads, checks, prints and writes BTF, the description of types that eBPF objects and
 // kernels carry.
 //
-// A section has a header, the types one behind the other, and strings that end with a zero byte.
+// A section has a header, the types one after the other, and strings that end with a zero byte.
 // The first type has id 1; id 0 is void. Types refer to each other by id, and to strings by their
 // offset. All words are little-endian:
 //
@@ -22,7 +22,7 @@
 // sense there, that members lie inside their structure and in order, and that no type contains
 // itself. A chain of pointers, typedefs and qualifiers that leads back to itself is refused, too;
 // a structure may point to itself. As in Linux, a type may contain at most 32 levels of types that
-// come behind it.
+// come after it.
 //
 // # What is refused
 //

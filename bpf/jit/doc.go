@@ -39,12 +39,12 @@
 //
 // # Tail calls
 //
-// A program can go on as another one (Helper.Tail): it gives its frame up, and jumps to where that is entered
-// behind what its caller puts first (Image.Tail). There AX and BX are what they are at the entry, and DX is what
-// is left: in its low half of View.Credit, in its high half of bpf.MaxTailCalls. A program with tail calls keeps
+// A program can continue as another one (Helper.Tail): it gives up its frame, and jumps to the other one's
+// entry, past the code that the caller puts first (Image.Tail). There AX and BX are as at any entry, and DX has
+// what is left: in its low half of View.Credit, in its high half of bpf.MaxTailCalls. A program with tail calls keeps
 // that at BP-24, and others do not look at it. The four bytes before an entry that is jumped to say how much
-// of the credit it takes; if there is not so much, the program goes on behind the call.
+// of the credit it takes; if less is left, the program continues after the call.
 //
-// A helper that is given a function of the program (the number that the load of its address has
-// loaded) calls it as a Go function at this address: five words, the context, the link; one result.
+// A helper that is given a function of the program (the number that the load of its address
+// yields) calls it as a Go function at this address: five words, the context, the link; one result.
 package jit

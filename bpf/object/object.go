@@ -5,7 +5,7 @@
 //	.data, .rodata, .bss       variables: each section is an array with one value
 //	.text                      functions that programs call: each program gets a copy of what it needs
 //	.BTF, .BTF.ext             types, source lines, and relocations by types (CO-RE)
-//	license                    whether it is one of GPL's
+//	license                    whether it is compatible with the GPL
 //
 // Read links all this: instructions refer to maps by their number (bpf.MapIdx), calls are relative. It does
 // not judge programs: the verifier does.

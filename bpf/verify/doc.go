@@ -22,8 +22,8 @@
 // Each kept state knows how many instructions the longest path from it executes; a path that is
 // pruned adds this to its own (node in walk.go). The program's number is that of its first state.
 //
-// Of a program that goes on as another one, the number is that of the path on which it does not. When it runs,
-// what it has left of the limit is a credit, of which each further program takes its own number.
+// For a program that makes a tail call, the number is that of the path on which it does not. When the program
+// runs, the rest of its limit is a credit, from which each further program takes its own number.
 //
 // # Functions
 //

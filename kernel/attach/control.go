@@ -10,8 +10,8 @@ import (
 	"sonde/kernel/vfs/ctl"
 )
 
-// Mount makes the control files under dir, usually /sys/kernel/debug: attach/kinds says what each kind of
-// probe can do, attach/links lists what is attached; and those of each Face.
+// Mount makes the control files under dir, usually /sys/kernel/debug: attach/kinds says what each
+// kind of probe can do, attach/links lists what is attached; and the files of each Face.
 func Mount(tree *vfs.FS, dir string) error {
 	err := tree.BindAll(dir+"/attach", map[string]vfs.Node{"kinds": ctl.Print(writeKinds), "links": ctl.Print(writeLinks)})
 	for _, f := range faces {

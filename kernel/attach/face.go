@@ -19,8 +19,8 @@ type Face struct {
 	Last   string        // what Row.Place has
 	// Rows returns the registered probes, those of links among them.
 	Rows func() []Row
-	// Forget unregisters the probes of a module, but for those of links, and says what they were. When it
-	// returns, no handler of theirs is running.
+	// Forget unregisters the probes of a module, but for those of links, and returns what they were.
+	// When it returns, none of their handlers is running.
 	Forget func(owner string) (forgotten []string)
 	// Enabled and SetEnabled are the switch for all probes of the kind; nil: there is none.
 	Enabled    func() bool
@@ -38,7 +38,7 @@ type Row struct {
 // faces are those of all kinds.
 var faces []*Face
 
-// Show says that there is a kind with such a face.
+// Show adds the face of a kind.
 //
 // Context: package initialization.
 func Show(f *Face) { faces = append(faces, f) }

@@ -22,15 +22,15 @@ type Handler func(h *Hit)
 // Context: as a Handler.
 type EntryHandler func(h *Hit) (wanted bool)
 
-// Options are what else one can ask for. The zero value, or nil, is what is usual.
+// Options say how to attach. The zero value, or nil, is the usual case.
 type Options struct {
 	Entry    EntryHandler // at returns: called when the call is entered
 	Data     int          // at returns: words of memory for each call
-	Active   int          // at returns: calls at the same time; 0: as many as the kind thinks fit
+	Active   int          // at returns: calls at the same time; 0: the default of the kind
 	Block    bool         // the handler may block: it is always called in a goroutine, in programs at a higher cost
 	Most     int          // places that a pattern may fit; 0: any number
 	Disabled bool         // begin disabled
-	Owner    string       // who is to be blamed; "": the module that the caller runs for
+	Owner    string       // the module to blame; "": the one that the caller runs for
 }
 
 // A Link is a handler that is attached to places.
@@ -63,8 +63,8 @@ func Attach(sites []Site, f Handler, o *Options) (*Link, error) {
 	return l, err
 }
 
-// Begin is Attach for code that attaches several links with one wait for all CPUs: the handler is sure to be called
-// when the change is complete. That of an error has to be completed, too.
+// Begin is Attach for code that attaches several links with one wait for all CPUs: the handler is
+// certain to be called once the change is complete. Complete the change after an error, too.
 func Begin(sites []Site, f Handler, o *Options) (l *Link, c Change, err error) {
 	l = &Link{Handler: f}
 	if o != nil {

@@ -11,7 +11,7 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// ParseSite reads a place as the package comment says. It does not look whether there is such a place.
+// ParseSite reads a place as the package comment says. It does not check that the place exists.
 //
 // Errors: EINVAL, with what was understood and what was expected.
 func ParseSite(text string) (Site, error) {

@@ -11,8 +11,8 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// A Provider attaches handlers to places of one kind or several. kprobes, uprobes, kwatch and others have
-// one each, and boot gives it to Provide.
+// A Provider attaches handlers to places of one kind or several. kprobes, uprobes, kwatch and
+// others have one each, and boot gives it to Provide.
 type Provider interface {
 	// Can says which options a kind knows.
 	Can(k Kind) Ability
@@ -45,7 +45,7 @@ type Selection interface {
 // Parts are attachments that are used as one.
 type Parts []Attachment
 
-// Begin is Begin for a link that becomes one of the parts. What is left to do comes behind c.
+// Begin is Begin for a link that becomes one of the parts. What is left to do is added to c.
 func (p *Parts) Begin(c *Change, sites []Site, f Handler, o *Options) error {
 	l, more, err := Begin(sites, f, o)
 	if *c = c.With(more); err == nil {
@@ -126,7 +126,8 @@ type Placed struct {
 	Ledger   probe.Ledger
 }
 
-// An Ability is an option that a kind of probe knows. The names are those of the table in docs.
+// An Ability is an option that a kind of probe knows. The names are those of the table in
+// docs/attach.md.
 type Ability uint16
 
 // The abilities.
@@ -155,12 +156,12 @@ func (a Ability) String() string {
 // providers are by kind. Written at boot.
 var providers [Event + 1]Provider
 
-// Provide says who attaches to places of a kind.
+// Provide sets the provider of a kind.
 //
 // Context: boot, goroutine.
 func Provide(k Kind, p Provider) { providers[k] = p }
 
-// Fits returns the error of a pattern that fits n places, if those are none or too many.
+// Fits returns an error if a pattern matches no place, or too many: n is how many it matches.
 //
 // Errors: ENOENT, E2BIG.
 func (l *Link) Fits(n int, what string) error {
@@ -173,8 +174,8 @@ func (l *Link) Fits(n int, what string) error {
 	return nil
 }
 
-// Misplaced returns an error that says of which place err is, when its words are asked for: those of a name that is
-// unknown take a search.
+// Misplaced returns an error that names the place of err. Its text is made when it is asked for,
+// since that for an unknown name takes a search.
 func Misplaced(s Site, err error) error { return &misplaced{s, err} }
 
 type misplaced struct {

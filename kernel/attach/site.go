@@ -32,8 +32,8 @@ func (k Kind) String() string {
 	return "?"
 }
 
-// A Site says where to attach, before anybody has looked whether there is such a place.
-// ParseSite makes it of what people type; String gives that back.
+// A Site says where to attach; there need not be such a place. ParseSite makes one from what people
+// type, and String returns that text.
 type Site struct {
 	Kind   Kind
 	Return bool // when the function or call returns
@@ -48,7 +48,7 @@ type Site struct {
 	Access Access // Watch
 	Length int    // Watch: bytes; 0: as many as fit
 
-	Cookie uint64 // what the handler tells places of one link apart by; it has no form that people type
+	Cookie uint64 // distinguishes the places of one link for the handler; it cannot be typed
 
 	Hz     int           // Tick: interrupts per second, on each CPU
 	Period time.Duration // Every

@@ -2,7 +2,7 @@
 //
 //	text ── Assemble ──▶ program and maps ── Load: verify, compile ──▶ Prog ── Attach ──▶ probes
 //
-// There is no way to a Prog but through the verifier.
+// A Prog can only be made through the verifier.
 //
 // # Programs
 //
@@ -11,15 +11,15 @@
 // handler is called in a goroutine, the program is entered as from a trap (trap.Entering).
 //
 // A program that is hit while another one runs on the same CPU does not run, and is counted (Prog,
-// Recursion). So per-CPU maps need no atomic operations. What decides is a word per CPU
+// Recursion). So per-CPU maps need no atomic operations. A word per CPU decides
 // (trap.OffsetRunning): 0, or where on the stack a program runs. A program that uses no maps and calls no
-// helpers has nothing to be protected, and does not look at the word.
+// helpers has nothing to protect, and does not look at the word.
 //
-// A program stays until its owner closes it, and no file in /sys/fs/bpf stands for it or for one of its
-// links (pin.go). It can be metered, throttled and held, by what the word leads to that its func value
-// points to (meter.go).
+// A program stays until its owner has closed it and no file in /sys/fs/bpf stands for it or for one of its
+// links (pin.go). To meter, throttle or hold it, the word that its func value points to is changed
+// (meter.go).
 //
-// Rejected: to meter all programs. It takes five instructions at each hit, as much as an empty program.
+// Rejected: metering all programs. It takes five instructions at each hit, as much as an empty program.
 //
 // # Maps
 //
@@ -32,19 +32,20 @@
 //
 // # Tail calls
 //
-// A program goes on as another one, in its place on the stack, by a jump; up to 33 follow the first. The verifier
-// knows how much each takes, but not which will follow, so what is left of the first one's limit goes with the
-// jumps: a program that could take more is not entered, and that is lost in the array. A chain is one hit of
-// the first program, whose CPU's word (Programs, above) stays as it is until the last one's exit.
+// A program continues as another one, in its place on the stack, by a jump; up to 33 follow the first. The
+// verifier knows how many instructions each takes, but not which will follow. So each jump passes on what is
+// left of the first one's limit: a program that could take more is not entered, and the array counts it as
+// lost. A chain is one hit of the first program; the CPU's word (Programs, above) stays as it is until the last
+// one's exit.
 //
-// Rejected: to refuse programs of which 34 could take more than one hit may. With one update of a hash in it,
-// none would be left.
+// Rejected: refusing programs of which 34 could take more than one hit may. That would refuse every program
+// with an update of a hash.
 //
-// Rejected: keys that all tables of a per-CPU hash share, as in Linux: to add one would concern all CPUs.
+// Rejected: keys that all tables of a per-CPU hash share, as in Linux: adding one would involve all CPUs.
 //
 // # Helpers
 //
 // They are Go functions that programs' code calls (helpers_trap.go), or code that is put into the program
-// (inline_amd64.go; inline_ring_amd64.go writes records and histograms). Programs are not in the image, so the walks over it do not see these calls:
-// kprobes/reach knows helpers by how their names begin.
+// (inline_amd64.go; inline_ring_amd64.go writes records and histograms). Programs are not in the image, so the
+// walks over it do not see these calls: kprobes/reach recognizes helpers by the beginning of their names.
 package kbpf

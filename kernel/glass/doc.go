@@ -3,7 +3,7 @@
 //
 // A Film belongs to one camera. It decides which hit is recorded (Claim), and has the memory for it,
 // taken when the film is made: recording allocates nothing, takes no lock and stores no pointer. The
-// kinds of probes write the frames (kprobes/camera_trap.go); package shell/replay makes text of them.
+// kinds of probes write the frames (kprobes/camera_trap.go); package shell/replay turns them into text.
 //
 // A tape (Start, Note, Stop) does the same for the machine: what each CPU does while a byte is poked, a
 // grace period passes or the machine is stopped. The code that does these things notes it, if Taping.

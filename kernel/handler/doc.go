@@ -2,8 +2,8 @@
 // or never return. A handler is abandoned: the hit continues as if it had returned, its probe is
 // disabled, and the log says what it did, on which line.
 //
-// It has no part in a hit but two stores, before a handler is called and after it has returned: what
-// kind of probe it is of (Kind), and what each CPU knows of its handler (State). Handlers may be
+// Its only part in a hit is two stores, before a handler is called and after it has returned: the kind of
+// its probe (Kind), and what each CPU knows about its handler (State). Handlers may be
 // nested: a watchpoint's on top of a kprobe's. The innermost is the one that is abandoned.
 //
 // # Handlers that run too long

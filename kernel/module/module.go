@@ -1,4 +1,4 @@
-// Package module manages the kernel's modules: pieces that are linked in, but do nothing
+// Package module manages the kernel's modules: packages that are linked in, but do nothing
 // before insmod and nothing after rmmod.
 //
 // A module is a Go value, registered when its package is initialized. What insmod loads is an
@@ -10,8 +10,8 @@
 // Parameters are variables, bound by name, with a type and a description; each insmod starts
 // with their values at registration, or those that New gives them.
 //
-// Rejected: loading code at run time. What insmod is for in a course (see a module arrive,
-// see it leave, give it parameters) needs no linker in the kernel.
+// Rejected: loading code at run time. The purpose of insmod in a course (see a module come
+// and go, give it parameters) needs no linker in the kernel.
 //
 // Locks: table.mu, not held while Init or Exit run; an instance that is being loaded or
 // unloaded is marked instead, so Init and Exit may load and unload others.

@@ -79,8 +79,8 @@ func Dmesg(w io.Writer, max Level) error {
 	return err
 }
 
-// DmesgFrom is Dmesg for the records whose Seq is at least from. next is that of the first
-// record to come, to go on from.
+// DmesgFrom is Dmesg for the records whose Seq is at least from. next is the Seq of the first
+// record to come.
 func DmesgFrom(w io.Writer, max Level, from uint64) (next uint64, err error) {
 	var text [maxText + 32]byte
 	next = from

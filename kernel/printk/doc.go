@@ -16,7 +16,7 @@
 //     the next caller wait, for one record, to take over (owner_trap.go).
 //
 // Rejected: a lock with interrupts off (it does not stop an NMI); one ring per CPU (dmesg
-// would have to merge them, and the order is the first thing one wants from a log); fmt (it
+// would have to merge them, and order is what readers of a log need first); fmt (it
 // allocates and calls methods of its arguments, which trap context does not allow).
 //
 // Locks: consoleOwner (a try-lock) is the only one; the console function is called under

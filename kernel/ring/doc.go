@@ -11,14 +11,14 @@
 //	}
 //
 // Writers of one CPU may interrupt each other at any instruction, as traps do: the inner
-// one ends before the outer one goes on. So a counter of reservations in progress suffices:
+// one ends before the outer one continues. So a counter of reservations in progress suffices:
 // readers see what was written up to the last moment at which it was 0. A handler that is
 // abandoned between Reserve and Submit therefore hides what its CPU writes afterwards, and
 // when that has filled the memory, the rest is counted as lost.
 //
 // Readers take the records of all CPUs in the order of their times. A ring is a
-// poll.Source. Since writers wake nobody, a goroutine looks into the ring every 10 ms while
-// somebody waits, and only then.
+// poll.Source. Since writers wake nobody, a goroutine looks into the ring every 10 ms, but only
+// while there is a reader.
 //
 // Rejected: a mark in each record's header that says whether it is finished. Readers would
 // have to clear what they have read, because any bytes may look like a header. Also:

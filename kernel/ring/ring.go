@@ -25,7 +25,7 @@ const (
 // New makes a ring for so many CPUs, with size bytes for each. The largest record has half of
 // that, minus 16 bytes.
 //
-// Errors: EINVAL size is no power of two from Least to Most.
+// Errors: EINVAL size is not a power of two from Least to Most.
 func New(cpus, size int) (*Ring, error) {
 	if err := Fits(size); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func New(cpus, size int) (*Ring, error) {
 
 // Fits returns why a CPU's part cannot have so many bytes.
 //
-// Errors: EINVAL size is no power of two from Least to Most.
+// Errors: EINVAL size is not a power of two from Least to Most.
 func Fits(size int) error {
 	if size < Least || size > Most || size&(size-1) != 0 {
 		return refusal.New(syscall.EINVAL, "a ring of %d bytes: give a power of two from %d to %d", size, Least, Most)

@@ -23,7 +23,7 @@ type Shared struct {
 
 // FitsShared returns why a ring cannot have so many bytes.
 //
-// Errors: EINVAL it is no power of two of pages.
+// Errors: EINVAL it is not a power of two of pages.
 func FitsShared(size int) error {
 	if size < perfPage || size > Most || size&(size-1) != 0 {
 		return refusal.New(syscall.EINVAL, "a ring of %d bytes: give a power of two from %d to %d", size, perfPage, Most)

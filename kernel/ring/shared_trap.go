@@ -93,7 +93,7 @@ func (s *Shared) finish(head uint64) {
 //go:nosplit
 func SubmitShared(record unsafe.Pointer) { endShared(record, 0) }
 
-// DiscardShared gives a record up.
+// DiscardShared gives up a record.
 //
 //go:nosplit
 func DiscardShared(record unsafe.Pointer) { endShared(record, sharedDiscard) }

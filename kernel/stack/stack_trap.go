@@ -1,7 +1,6 @@
 //go:build tamago
 
-// Package stack finds the calls that led to where a trap came from, on the stack of the goroutine
-// that it interrupted.
+// Package stack finds the calls that led to a trap, on the stack of the goroutine that it interrupted.
 package stack
 
 // Trap context.

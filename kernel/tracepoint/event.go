@@ -1,10 +1,10 @@
 // Package tracepoint has Linux's tracepoints, and some of Go's runtime, by their names: event:sched:sched_switch.
 //
-// Nothing in the kernel calls a tracepoint. Each is another name of a place that can be probed, and of what
-// is found there: its record, in which fields lie where the file format in /sys/kernel/tracing/events says.
+// Nothing in the kernel calls a tracepoint. Each is another name for a place that can be probed, with a
+// record of what is found there, whose fields are where the file format in /sys/kernel/tracing/events says.
 // So a tracepoint costs nothing when nobody is attached. The handler finds the record in the Data of the hit.
 //
-// Of a goroutine that runs for no program, pid is 0x400000 plus its number, as for programs of eBPF, and comm
+// For a goroutine that runs for no program, pid is 0x400000 plus its number, as for programs of eBPF, and comm
 // is kernel.
 package tracepoint
 

@@ -1,6 +1,6 @@
-// Package types knows the types of the running kernel: what each function takes and gives, in which
-// registers, and what fields there are. The build packs them (package gotypes); they are unpacked when
-// somebody first asks.
+// Package types knows the types of the running kernel: what each function takes and returns, in
+// which registers, and what fields there are. The build packs them (package gotypes); they are unpacked at
+// the first request.
 package types
 
 import (

@@ -1,6 +1,6 @@
-// Package export writes what scripts say in formats that other tools open: folded stacks, Chrome's trace
+// Package export writes the output of scripts in formats that other tools open: folded stacks, Chrome's trace
 // events, Perfetto's packets, pprof's profiles. Each writer is small, and its tests read the result back
-// by a library of the format.
+// with a library for the format.
 package export
 
 import (

@@ -22,7 +22,7 @@
 // An expression leaves its number in R0; what is longer is written where it is wanted: on the stack, or
 // in scratch memory, which is the value of a per-CPU array, since 512 bytes of stack are not enough for
 // strings. R6 is the context and R9 the scratch memory, everything else lives in one statement at most.
-// The code is text for [bpf.Assemble]: what -d prints is what was written.
+// The code is text for [bpf.Assemble]; bt -d prints this text.
 //
 // Keys and values of maps, and the records, are made of parts that begin at multiples of 8 bytes.
 // Strings end with zeroes to their full size, so that words can be compared.

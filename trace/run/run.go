@@ -1,5 +1,5 @@
-// Package run loads the programs of a script, attaches them, prints what they say, and takes all of it
-// away again.
+// Package run loads the programs of a script, attaches them, prints their output, and removes them
+// again.
 //
 //	maps, programs ── attach all, or none ── BEGIN ── until exit(), ^C or the command's end ── END ── maps
 //
