@@ -27,8 +27,8 @@ var explainCommand = &Command{
 		}
 		place := args[0]
 		if pid, ok := opts['p']; ok {
-			if _, err := strconv.Atoi(pid); err != nil {
-				return Usagef("-p takes the number of a process, not %q", pid)
+			if err := notPID(pid); err != nil {
+				return err
 			}
 			place = pid + ":0x" + strings.TrimPrefix(place, "0x")
 		}
@@ -53,6 +53,14 @@ var explainCommand = &Command{
 		}
 		return s.Symbols(args[len(args)-1])
 	},
+}
+
+// notPID refuses a value of -p that is not a number.
+func notPID(pid string) error {
+	if _, err := strconv.Atoi(pid); err != nil {
+		return Usagef("-p takes the number of a process, not %q", pid)
+	}
+	return nil
 }
 
 // explainSite draws a place of the kernel or of a program.

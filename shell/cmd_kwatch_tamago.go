@@ -58,6 +58,9 @@ func runKwatch(c *Context, args []string) error {
 	}
 	place := args[0]
 	if pid, ok := opts['p']; ok {
+		if err := notPID(pid); err != nil {
+			return err
+		}
 		place = pid + ":" + place
 	}
 	w, pid, err := parseWatch(place)

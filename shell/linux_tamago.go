@@ -3,8 +3,10 @@
 package shell
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"sonde/arch/amd64/user"
 	"sonde/kernel/attach"
@@ -51,6 +53,10 @@ func (w *watch) find(p Program) (err error) {
 // before.
 func (w *watch) alongProgram(c *Context, args []string, f func(Program)) error {
 	path, err := c.Shell.findProgram(args[0])
+	var at *fs.PathError
+	if errors.As(err, &at) { // its path is that of args[0]
+		err = at.Err
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}

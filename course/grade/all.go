@@ -140,7 +140,7 @@ func (o *options) one(name string, n int, in string) (m marked, page string, err
 // gradeFolder grades a folder that is a student's own: a link might lead to that of somebody else.
 func (o options) gradeFolder() (*scores, error) {
 	if info, err := os.Lstat(o.in); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("%s is no folder", o.in)
+		return nil, fmt.Errorf("%s is not a folder", o.in)
 	}
 	return grade(o)
 }

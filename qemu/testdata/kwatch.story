@@ -30,8 +30,8 @@ EXPECT "0x1x" behind printk.consoleLevel\+ is not an offset; give a number of by
 RUN kwatch 99:w@0x1000:8
 EXPECT ^kwatch: there is no process 99$
 RUN kwatch -p x w@0x1000:8
-EXPECT ^kwatch: place "x:w@0x1000:8": .* not a watchpoint; give
-STATUS 1
+EXPECT ^kwatch: -p takes the number of a process, not "x"$
+STATUS 2
 
 NAME the module prints value and stack
 RUN insmod data_watch_example
@@ -51,8 +51,9 @@ EXPECT ^kwatch: w 0x[0-9a-f]+ of process \d+, length 8, in debug register 0$
 EXPECT ^0x0 → 0x1  main\.myprog\+0x[0-9a-f]+  sonde/user/myprog\.go:\d+  thread \d+$
 EXPECT ^0x1 → 0x2  main\.myprog\+0x[0-9a-f]+  sonde/user/myprog\.go:\d+  thread \d+$
 EXPECT ^status 0$
-RUN kwatch w@/bin/myprog:main.nosuch myprog -n 1; kwatch w@/etc/passwd:x myprog -n 1; kwatch w@/bin/myprog:main.counter; kwatch w@/bin/myprog:main.counter nosuch; true
+RUN kwatch w@/bin/myprog:main.nosuch myprog -n 1; kwatch w@/etc/passwd:x myprog -n 1; kwatch w@/bin/myprog:main.counter; kwatch w@/bin/myprog:main.counter nosuch; kwatch w@/bin/nosuch:x /bin/nosuch; true
 EXPECT ^kwatch: /bin/myprog: there is no variable main.nosuch$
 EXPECT ^kwatch: /etc/passwd: not a program: 
 EXPECT ^kwatch: w@/bin/myprog:main.counter is a variable of a program: give the program and its arguments behind it, or -p PID$
 EXPECT ^kwatch: nosuch: no such file or directory$
+EXPECT ^kwatch: /bin/nosuch: no such file or directory$
