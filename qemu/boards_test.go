@@ -14,7 +14,8 @@ import (
 
 // TestBoards boots the image as a PC does: by BIOS and UEFI, from CD, stick and network,
 // with GRUB, which gives the kernel its command line byte for byte. What the serial line
-// shows is on the screen as well, whatever its pixels are.
+// shows is on the screen as well, whatever its pixels are. The long run has each medium with each
+// firmware; TestWithoutAKeyboard has a CD by UEFI in every run.
 func TestBoards(t *testing.T) {
 	runsBeside(t)
 	for _, b := range []struct {
@@ -22,15 +23,19 @@ func TestBoards(t *testing.T) {
 		machine.Config
 		mib                 int
 		width, height, bits uint32
+		long                bool
 	}{
-		{"bios-cd", machine.Config{From: machine.CD, Machine: "pc", Memory: "128M"}, 128, 1024, 768, 16},
-		{"bios-usb", machine.Config{From: machine.USB, SMP: 8, Memory: "1G"}, 1 << 10, 1024, 768, 32},
-		{"bios-net", machine.Config{From: machine.Net, SMP: 2}, 256, 1280, 1024, 24},
-		{"uefi-net", machine.Config{From: machine.Net, UEFI: true, SMP: 2}, 256, 1024, 768, 32},
-		{"uefi-usb", machine.Config{From: machine.USB, UEFI: true, SMP: 4, Memory: "6G"}, 6 << 10, 1024, 768, 32},
-		{"uefi-cd", machine.Config{From: machine.CD, UEFI: true, Machine: "pc", SMP: 2}, 256, 1024, 768, 32},
+		{"bios-cd", machine.Config{From: machine.CD, Machine: "pc", Memory: "128M"}, 128, 1024, 768, 32, true},
+		{"bios-usb", machine.Config{From: machine.USB, SMP: 8, Memory: "1G"}, 1 << 10, 1024, 768, 16, false},
+		{"bios-net", machine.Config{From: machine.Net, SMP: 2}, 256, 1280, 1024, 24, false},
+		{"uefi-net", machine.Config{From: machine.Net, UEFI: true, SMP: 2}, 256, 1024, 768, 32, true},
+		{"uefi-usb", machine.Config{From: machine.USB, UEFI: true, SMP: 4, Memory: "6G"}, 6 << 10, 1024, 768, 32, false},
+		{"uefi-cd", machine.Config{From: machine.CD, UEFI: true, Machine: "pc", SMP: 2}, 256, 1024, 768, 32, true},
 	} {
 		t.Run(b.name, func(t *testing.T) {
+			if b.long && !long() {
+				t.Skip("another medium and another firmware are enough: for make long")
+			}
 			t.Parallel()
 			b.Append = `keymap=us say="two  words" a\;b`
 			var monitor string
@@ -94,7 +99,8 @@ func askFor(t *testing.T, path string, width, height, bits uint32) string {
 	return path
 }
 
-// TestMenu chooses each entry except the first on the serial line, and checks its effect.
+// TestMenu chooses each entry except the first on the serial line, and checks its effect: the last of them in
+// every run, all in the long one.
 func TestMenu(t *testing.T) {
 	runsBeside(t)
 	for i, e := range []struct{ title, line, script, shows string }{
@@ -103,6 +109,9 @@ func TestMenu(t *testing.T) {
 		{"with a memory test", "memtest", "dmesg | grep memtest:", `memtest: 2\d\d MiB hold what is written to them, 0 MiB do not`},
 	} {
 		t.Run(e.line, func(t *testing.T) {
+			if e.line != "memtest" && !long() {
+				t.Skip("one entry is enough: for make long")
+			}
 			t.Parallel()
 			c := startConsole(t, machine.Config{From: machine.USB, Menu: true, SMP: 2, GRUB: "set timeout=-1\n"})
 			c.seeIn(bootLimit, "sonde, "+e.title)

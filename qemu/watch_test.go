@@ -15,7 +15,11 @@ import (
 func TestPauseIsNobodysFault(t *testing.T) {
 	runsBeside(t)
 	const limit = 2 * time.Second // debug.kprobes-handler-limit-ms
-	for _, smp := range []int{1, 2} {
+	sizes := []int{2}
+	if long() {
+		sizes = []int{1, 2}
+	}
+	for _, smp := range sizes {
 		con := startConsole(t, machine.Config{SMP: smp})
 		con.enter("bench e b k r j")
 		con.see(`(?m)^e\t`) // the other rows are next
@@ -38,7 +42,11 @@ func TestPauseIsNobodysFault(t *testing.T) {
 // reported as late if the one that stops them was the first to run again.
 func TestPauseMakesNoCPULate(t *testing.T) {
 	runsBeside(t)
-	const limit, pauses, runs = time.Second, 8, 3 // limit: smp.StopLimit
+	const limit = time.Second // smp.StopLimit
+	pauses, runs := 4, 1
+	if long() {
+		pauses, runs = 8, 3
+	}
 	con := startConsole(t, machine.Config{Image: imagePath(t, testImage), SMP: 4})
 	con.enter(strings.Repeat("ktest stop/code_at_any; ", runs) + "poweroff")
 	con.see(`=== stop/code`)
@@ -90,8 +98,11 @@ func TestHandlersEndWithoutNMI(t *testing.T) {
 // machine. The machine used to hang, without a message.
 func TestAllCPUsLoop(t *testing.T) {
 	runsBeside(t)
-	for _, name := range []string{"q35", "microvm"} {
-		for _, smp := range []int{1, 4} {
+	for name, sizes := range map[string][]int{"q35": {4}, "microvm": {1}} {
+		if long() {
+			sizes = []int{1, 4}
+		}
+		for _, smp := range sizes {
 			r := bootScript(t, testImage, machine.Config{Machine: name, SMP: smp, Script: "ktest handlers/loop_on_all"})
 			if r.Status != 0 || !strings.Contains(string(r.Stdout), "2 passed, 0 failed") {
 				t.Errorf("%s, %d CPUs:\n%s", name, smp, said(r))
