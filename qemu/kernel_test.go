@@ -20,7 +20,7 @@ var kernelMachines = []machine.Config{
 	{Machine: "microvm", SMP: 2, Script: brief + "ktest traps/ memory/ sched/ grace/ stop/grace stop/late stop/others user/interrupts user/nmis user/timers user/shootdown watch/armed"},
 }
 
-// oneProcessor runs all cases.
+// oneProcessor runs all cases but those for which several CPUs are better (suites.T.SeveralProcessors).
 var oneProcessor = machine.Config{Machine: "q35", SMP: 1, Script: fewer() + "ktest"}
 
 // atOnce are the cases in which CPUs wait for, stop or interrupt all others, and one storm of most

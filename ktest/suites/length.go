@@ -9,7 +9,7 @@ import (
 
 var (
 	long  = sysctl.NewBool("debug.ktest-long", false, "make ktest run the cases that take minutes, too")
-	short = sysctl.NewBool("debug.ktest-short", false, "make ktest make fewer rounds of what depends on chance, and leave to one CPU what others do not change")
+	short = sysctl.NewBool("debug.ktest-short", false, "make ktest make fewer rounds of what depends on chance, and run what takes long either on one CPU or on several")
 	brief = sysctl.NewBool("debug.ktest-brief", false, "make ktest skip the cases that need only be run on one kind of machine, and make fewer rounds")
 )
 
@@ -41,6 +41,14 @@ func (t *T) OneProcessor() {
 	t.OneMachine()
 	if short.Get() && runtime.GOMAXPROCS(0) > 1 {
 		t.Skipf("one CPU is enough, and this machine leaves it to another: %s", short.Name())
+	}
+}
+
+// SeveralProcessors ends a case that several CPUs run as well, or better, on a machine with one, if
+// debug.ktest-short leaves it to another. It is for cases under a load that keeps all CPUs busy.
+func (t *T) SeveralProcessors() {
+	if short.Get() && runtime.GOMAXPROCS(0) == 1 {
+		t.Skipf("several CPUs are better, and this machine leaves it to them: %s", short.Name())
 	}
 }
 

@@ -137,20 +137,23 @@ func TestPatternOfNothing(t *testing.T) {
 	}
 }
 
-func TestShortRunLeavesCasesToOneProcessor(t *testing.T) {
+func TestShortRunLeavesCasesToAnother(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	defer short.Set("0")
 	for _, c := range []struct {
-		cpus  int
-		short string
-		want  report.Verdict
-	}{{2, "0", report.OK}, {1, "1", report.OK}, {2, "1", report.Skip}} {
+		cpus         int
+		short        string
+		one, several report.Verdict
+	}{{1, "0", report.OK, report.OK}, {2, "0", report.OK, report.OK}, {1, "1", report.OK, report.Skip}, {2, "1", report.Skip, report.OK}} {
 		runtime.GOMAXPROCS(c.cpus)
 		if err := short.Set(c.short); err != nil {
 			t.Fatal(err)
 		}
-		out, _ := with(t, "", func() { Add("first/case", func(t *T) { t.OneProcessor() }) })
-		if got := report.Parse(out).Cases; len(got) != 1 || got[0].Verdict != c.want {
+		out, _ := with(t, "", func() {
+			Add("first/one", func(t *T) { t.OneProcessor() })
+			Add("first/several", func(t *T) { t.SeveralProcessors() })
+		})
+		if got := report.Parse(out).Cases; len(got) != 2 || got[0].Verdict != c.one || got[1].Verdict != c.several {
 			t.Errorf("%+v: %+v", c, got)
 		}
 	}

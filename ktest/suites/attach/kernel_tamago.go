@@ -313,6 +313,7 @@ func allocates(t *suites.T) {
 // storm: hits on all CPUs, by jump and by breakpoint, while the collector runs and the link is enabled
 // and disabled: each is in the account.
 func storm(t *suites.T) {
+	t.SeveralProcessors()
 	hits.Store(0)
 	links := []*attach.Link{
 		attachTo(t, countHit, nil, pkg+"square*"),

@@ -123,6 +123,7 @@ func deep(n int) string {
 // adversaries hit each on all CPUs at once, with a budget of 2 %: the machine answers, what is too much is
 // throttled, and the log says so once. Then each is hit without a budget.
 func adversaries(t *suites.T) {
+	t.SeveralProcessors()
 	for name, text := range adversaries_ {
 		throttled(t, name, text)
 		unthrottled(t, name, text)

@@ -67,6 +67,7 @@ var always = []string{
 // allKinds has a program at places of all kinds at once, on all CPUs, while the collector runs, stacks grow,
 // probes become jumps and breakpoints again, and further programs come and go at the same places.
 func allKinds(t *suites.T) {
+	t.SeveralProcessors()
 	t.NeedPrograms()
 	var links []attached
 	for _, place := range always {

@@ -115,6 +115,7 @@ var busyFunctions = []struct {
 // cannot go on without, at entry and return, while all CPUs are in them.
 func usedByEverything(t *suites.T) {
 	t.OneMachine()
+	t.SeveralProcessors()
 	end := startLoad(t)
 	var list []string
 	for _, f := range busyFunctions {

@@ -43,6 +43,7 @@ func atEach(t *suites.T, functions []string, pre func(*kprobes.Kprobe, *amd64.Re
 // to be hit by jumps, while all CPUs switch.
 func everySwitch(t *suites.T) {
 	t.OneMachine()
+	t.SeveralProcessors()
 	end := startLoad(t)
 	hit := 0
 	for _, post := range []bool{false, true} {
@@ -77,6 +78,7 @@ var leaked *[64]byte
 // their instructions.
 func badSwitch(t *suites.T) {
 	t.OneMachine()
+	t.SeveralProcessors()
 	end := startLoad(t)
 	abandoned := 0
 	for i := range atEach(t, switches, goOn, false) {

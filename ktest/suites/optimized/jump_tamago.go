@@ -170,6 +170,7 @@ func sysctlRefuses(t *suites.T) {
 // switch only at its beginning, and then put jumps in after all had been taken
 // out.
 func offWins(t *suites.T) {
+	t.SeveralProcessors()
 	defer setSysctl(t, "1")
 	k := at(entry(targets.Leaf), pre)
 	register(t, k)

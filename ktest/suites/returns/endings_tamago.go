@@ -107,6 +107,7 @@ func recoveredCall(t *suites.T) {
 // parkedCall blocks in a probed function for as long as the probe exists; when
 // it returns at last, no handler is called.
 func parkedCall(t *suites.T) {
+	t.SeveralProcessors()
 	for range 20 {
 		rp := on(during, nothing)
 		t.Must(kprobes.RegisterKretprobe(rp))

@@ -115,6 +115,7 @@ func (t *tree) sum() uint64 {
 }
 
 func collected(t *suites.T) {
+	t.SeveralProcessors()
 	rp := on(build, nothing)
 	remove := register(t, rp)
 	for range 3 {

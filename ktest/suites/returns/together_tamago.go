@@ -100,6 +100,7 @@ func withJprobe(t *suites.T) {
 
 // changeCPU also shows that entry and return may be on different CPUs.
 func changeCPU(t *suites.T) {
+	t.SeveralProcessors()
 	const goroutines = 1000
 	var moved, entered atomic.Uint64
 	rp := on(during, func(ri *kprobes.KretprobeInstance, r *amd64.Regs) int {

@@ -94,6 +94,7 @@ func bounded(t *suites.T, name string, n int, f func() error) time.Duration {
 
 // loopsAndMachine has a loop for each CPU and one more.
 func loopsAndMachine(t *suites.T) {
+	t.SeveralProcessors()
 	_, spin, _, _, _, _ := pieces()
 	p := load(t, piece(t, spin))
 	defer p.Close()

@@ -114,6 +114,7 @@ func probes(t *suites.T) {
 // probesInNMIs: the handlers of NMIs that come in ring 3 hit probes. A grace period must
 // not take such a CPU for one that is in ring 3 and nothing else.
 func probesInNMIs(t *suites.T) {
+	t.SeveralProcessors()
 	k := plant(t, "sonde/ktest/suites/user.servedInNMI", nil)
 	jumps(t, k)
 	var bad atomic.Int64
