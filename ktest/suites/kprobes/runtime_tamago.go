@@ -131,7 +131,7 @@ func usedByEverything(t *suites.T) {
 			continue
 		}
 		t.Must(err)
-		until := time.Now().Add(20 * time.Millisecond)
+		until := time.Now().Add(time.Duration(suites.Rounds(20, 20)) * time.Millisecond)
 		t.Until("a hit on "+f.name, func() bool {
 			time.Sleep(time.Millisecond)
 			return time.Now().After(until) && (k.Hits() > 0 || !f.must)

@@ -81,14 +81,14 @@ func succeeds(t *suites.T, line string) {
 func random(t *suites.T) {
 	need(t, "random")
 	for _, seed := range []int{1, 2} {
-		succeeds(t, fmt.Sprintf("random %d 8000", seed))
+		succeeds(t, fmt.Sprintf("random %d %d", seed, suites.Rounds(8000, 8000)))
 	}
 }
 
 // corrupt starts programs with corrupt headers: they run, are refused, or end.
 func corrupt(t *suites.T) {
 	need(t, "corrupt")
-	succeeds(t, "corrupt 1 60 /bin/hello")
+	succeeds(t, fmt.Sprintf("corrupt 1 %d /bin/hello", suites.Rounds(60, 60)))
 }
 
 // bombs starts programs that take more and more of something: they are stopped, and other programs

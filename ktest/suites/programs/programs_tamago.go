@@ -51,8 +51,11 @@ func leaveNothing(t *suites.T) {
 // system calls, in page faults, in ring 3, while they fork.
 func killed(t *suites.T) {
 	need(t, "threads")
-	for i := range 60 {
-		line := []string{"threads", "gothreads", `busybox sh -c 'while true; do busybox true | busybox cat; done'`}[i%3]
+	const moments = 60
+	tries := 0
+	for i := 0; i < moments; i += moments / suites.Rounds(moments, moments) {
+		line := []string{"threads", "gothreads", `busybox sh -c 'while true; do busybox true | busybox cat; done'`}[tries%3]
+		tries++
 		done := make(chan int, 1)
 		t.Go(func() {
 			_, status := run(t, line)

@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	suites.Add("programs/soak", func(t *suites.T) { soak(t, 3*time.Second) })
+	suites.Add("programs/soak", func(t *suites.T) { soak(t, suites.Storm(3)) })
 	suites.Add("programs/soak_of_ten_minutes", func(t *suites.T) {
 		t.NeedsLong()
 		soak(t, 10*time.Minute)
