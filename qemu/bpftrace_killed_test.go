@@ -15,7 +15,7 @@ import (
 func TestBpftraceKilled(t *testing.T) {
 	runsBeside(t)
 	const calls = 1500 // that it makes
-	kills := 4
+	kills := 2
 	if long() {
 		kills = 100
 	}

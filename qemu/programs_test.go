@@ -205,7 +205,7 @@ func TestCompareNamesTheProgram(t *testing.T) {
 func TestProgramsLeaveNothing(t *testing.T) {
 	runsBeside(t)
 	p := buildPrograms(t)
-	r := bootScript(t, testImage, machine.Config{SMP: 2, Initrd: p.archive, Script: "ktest programs/"})
+	r := bootScript(t, testImage, machine.Config{SMP: 2, Initrd: p.archive, Script: fewer() + "ktest programs/"})
 	judge(t, report.Parse(string(r.Stdout)), r)
 }
 
