@@ -86,11 +86,8 @@ func parse(args []string, w io.Writer) (options, error) {
 	var o options
 	var accel string
 	flags := flag.NewFlagSet("qemu", flag.ContinueOnError)
-	flags.SetOutput(w)
-	flags.Usage = func() {
-		fmt.Fprint(w, usage)
-		flags.PrintDefaults()
-	}
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {}
 	flags.IntVar(&o.SMP, "smp", 2, "`number` of processors")
 	flags.StringVar(&o.Memory, "m", "256M", "memory `size`")
 	flags.StringVar(&o.Machine, "machine", "q35", "`type` of the machine: q35, pc or microvm")
@@ -122,8 +119,14 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.BoolVar(&o.quiet, "q", false, "with -c: show the console only if the kernel crashes or stops unexpectedly")
 	flags.StringVar(&o.CPU, "cpu", "", "processor `model`, as for QEMU's -cpu: qemu64, EPYC, max,-smap (default: one with all features)")
 	flags.StringVar(&accel, "accel", autoAccel, "`accelerator`: tcg; kvm; counted, whose clock counts instructions; or auto, which is kvm if it works")
-	if err := flags.Parse(args); err != nil {
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(w)
+		fmt.Fprint(w, usage)
+		flags.PrintDefaults()
 		return o, err
+	case err != nil:
+		return o, fmt.Errorf("%w (-h lists the options)", err)
 	}
 	o.Extra = flags.Args()
 	if before := args[:len(args)-len(o.Extra)]; len(o.Extra) > 0 && (len(before) == 0 || before[len(before)-1] != "--") {

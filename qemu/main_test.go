@@ -99,7 +99,7 @@ func TestWrongArguments(t *testing.T) {
 		{[]string{"-initrd", "/dev/null"}, "initrd /dev/null: not a file"},
 		{[]string{"-deps"}, "-deps needs -add"},
 		{[]string{"-add", "/no/such/file"}, "-add: /no/such/file: cannot be added"},
-		{[]string{"-nope"}, "flag provided but not defined: -nope"},
+		{[]string{"-nope"}, "qemu: flag provided but not defined: -nope (-h lists the options)\n"},
 		{[]string{"ls"}, `unexpected argument "ls"`},
 	} {
 		args := c.args
@@ -110,7 +110,7 @@ func TestWrongArguments(t *testing.T) {
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		cmd.Run()
-		if got := cmd.ProcessState.ExitCode(); got != machine.StatusUsage || !strings.Contains(stderr.String(), c.says) {
+		if got := cmd.ProcessState.ExitCode(); got != machine.StatusUsage || !strings.Contains(stderr.String(), c.says) || bytes.Count(stderr.Bytes(), []byte("\n")) > 1 {
 			t.Errorf("%.40q: status %d, want %d and %q\n%s", c.args, got, 2, c.says, &stderr)
 		}
 	}

@@ -42,7 +42,7 @@ func ParseAccel(s string) (Accel, error) {
 	case TCG, KVM, Counted:
 		return a, nil
 	}
-	return "", fmt.Errorf("machine: %w: accelerator %q: it must be tcg, kvm, counted or auto", ErrConfig, s)
+	return "", fmt.Errorf("%w: accelerator %q: it must be tcg, kvm, counted or auto", ErrConfig, s)
 }
 
 // Find returns the path of QEMU.

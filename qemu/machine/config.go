@@ -105,7 +105,7 @@ func (c Config) commandLine() string {
 func (c Config) Check() error {
 	for _, err := range []error{c.checkMachine(), checkMemory(c.Memory), c.checkLine(), c.checkInitrd(), c.checkMedium()} {
 		if err != nil {
-			return fmt.Errorf("machine: %w: %w", ErrConfig, err)
+			return fmt.Errorf("%w: %w", ErrConfig, err)
 		}
 	}
 	return nil
