@@ -4,31 +4,26 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// taught is a lesson of bpftrace's tutorial. @a and @b count the hits of its programs, which the kernel's account calls
-// as ledgers says: bpftrace 0.17 and 0.23 give different names. rows are lines with numbers that together are all of
-// these hits: @a, or @b.
-type taught struct {
+// lessons are those of bpftrace's tutorial that count. @a and @b count the hits of their programs, which the kernel's
+// account calls as ledgers says: bpftrace 0.17 and 0.23 give different names. rows are lines with numbers that together are all of these hits: @a, or @b.
+var lessons = []struct {
 	name, script string
 	ledgers      []string
 	rows, all    string
-	long         bool // left to the long run
-}
-
-var lessons = []taught{
-	{"4", `tracepoint:raw_syscalls:sys_enter { @a++; @[comm] = count(); }`, []string{"sys_enter|tracepoint_raw_"}, `^@\[.*\]: (\d+)`, "a", true},
-	{"5", `tracepoint:syscalls:sys_exit_read { @a++; @bytes = lhist(args->ret, 0, 20, 5); }`, []string{"sys_exit_read|tracepoint_sysc"}, `^[(\[].*[)\]] +(\d+) \|`, "a", false},
-	{"6", `kprobe:vfs_read { @a++; @[comm] = count(); }`, []string{"vfs_read|kprobe_vfs_read"}, `^@\[.*\]: (\d+)`, "a", true},
+}{
+	{"4", `tracepoint:raw_syscalls:sys_enter { @a++; @[comm] = count(); }`, []string{"sys_enter|tracepoint_raw_"}, `^@\[.*\]: (\d+)`, "a"},
+	{"5", `tracepoint:syscalls:sys_exit_read { @a++; @bytes = lhist(args->ret, 0, 20, 5); }`, []string{"sys_exit_read|tracepoint_sysc"}, `^[(\[].*[)\]] +(\d+) \|`, "a"},
+	{"6", `kprobe:vfs_read { @a++; @[comm] = count(); }`, []string{"vfs_read|kprobe_vfs_read"}, `^@\[.*\]: (\d+)`, "a"},
 	{"7", `kprobe:vfs_write { @a++; @start[tid] = nsecs; } kretprobe:vfs_write { @b++; @ns = hist(nsecs - @start[tid]); delete(@start[tid]); } END { clear(@start); }`,
-		[]string{"vfs_write|kprobe_vfs_writ", "vfs_write|kretprobe_vfs_w"}, `^[(\[].*[)\]] +(\d+) \|`, "b", false},
-	{"8", `tracepoint:sched:sched_switch { @a++; @[probe] = count(); } tracepoint:sched:sched_process_exec { @b++; }`, []string{"sched_switch|tracepoint_sche", "sched_process_e|tracepoint_sche"}, `^@\[.*\]: (\d+)`, "a", true},
-	{"9", `profile:hz:99 { @a++; @[comm] = count(); }`, []string{"99|profile_hz_99_1"}, `^@\[.*\]: (\d+)`, "a", false},
-	{"10", `kprobe:vfs_read { @a++; @[kstack(3)] = count(); }`, []string{"vfs_read|kprobe_vfs_read"}, `^\]: (\d+)`, "a", false},
+		[]string{"vfs_write|kprobe_vfs_writ", "vfs_write|kretprobe_vfs_w"}, `^[(\[].*[)\]] +(\d+) \|`, "b"},
+	{"8", `tracepoint:sched:sched_switch { @a++; @[probe] = count(); } tracepoint:sched:sched_process_exec { @b++; }`, []string{"sched_switch|tracepoint_sche", "sched_process_e|tracepoint_sche"}, `^@\[.*\]: (\d+)`, "a"},
+	{"9", `profile:hz:99 { @a++; @[comm] = count(); }`, []string{"99|profile_hz_99_1"}, `^@\[.*\]: (\d+)`, "a"},
+	{"10", `kprobe:vfs_read { @a++; @[kstack(3)] = count(); }`, []string{"vfs_read|kprobe_vfs_read"}, `^\]: (\d+)`, "a"},
 }
 
 // lessonWork is what they watch: it looks at the ledger now and then. A hit of the function that prints it says what
@@ -37,14 +32,6 @@ const (
 	lessonWork = "for i in 1 2 3 4 5; do cat /tmp/hello > /tmp/copy; cat /sys/kernel/debug/bpf/ledger; done\n"
 	lessonMark = ` kprobe:bpf_writeLedger { printf("made %d %d\n", @a, @b); }`
 )
-
-// lessonsHere are those of this run: each starts bpftrace, which takes seconds. The others are left to the long run.
-func lessonsHere() []taught {
-	if long() {
-		return lessons
-	}
-	return slices.DeleteFunc(slices.Clone(lessons), func(l taught) bool { return l.long })
-}
 
 // TestBpftraceLessons: the numbers of the tutorial's lessons are those of the kernel's account of the probes, while they
 // are attached. On one CPU, nothing comes between the two as a rule: the account never has less hits, and at one look
@@ -57,7 +44,7 @@ func TestBpftraceLessons(t *testing.T) {
 		t.Fatal(err)
 	}
 	commands := []string{"dmesg -n 1", "echo hello world > /tmp/hello"}
-	for _, l := range lessonsHere() {
+	for _, l := range lessons {
 		script := l.script + lessonMark
 		if len(l.ledgers) == 1 {
 			script += ` BEGIN { @b = 0; }`
@@ -65,7 +52,7 @@ func TestBpftraceLessons(t *testing.T) {
 		commands = append(commands, "echo tool "+l.name, `bpftrace -c '/bin/sh /tmp/work.sh' -e '`+script+`'`)
 	}
 	out := bpftrace(t, append(commands, "echo tool end"), "-smp", "1", "-timeout", "20m", "-add", work+":/tmp/work.sh")
-	for _, l := range lessonsHere() {
+	for _, l := range lessons {
 		part := section(out, "tool "+l.name)
 		for i, program := range l.ledgers {
 			agrees(t, l.name, part, program, i)
