@@ -70,7 +70,7 @@ func TestTypesFit(t *testing.T) {
 	}
 	_, size := linked(t, BuildOptions{}).table(t)
 	t.Logf("%d bytes", size)
-	if most := 60_000; size > most {
+	if most := 60_500; size > most { // Go 1.26 makes 59,000, Go 1.27 60,300
 		t.Errorf("the table of types has %d bytes, more than %d", size, most)
 	}
 }
