@@ -3,13 +3,14 @@
 package examples
 
 import (
-	"errors"
 	"fmt"
 	"sync/atomic"
+	"syscall"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
+	"sonde/kernel/refusal"
 	"sonde/uprobes"
 )
 
@@ -60,7 +61,7 @@ func (e *uprobeExample) hit(u *uprobes.Uprobe, regs *amd64.Regs) {
 
 func (e *uprobeExample) init() error {
 	if e.pid == 0 && e.path == "" {
-		return errors.New("give pid= and vaddr=, or path= and symbol=")
+		return refusal.New(syscall.EINVAL, "give pid= and vaddr=, or path= and symbol=")
 	}
 	e.usp = &uprobes.Uprobe{Pid: e.pid, Vaddr: e.vaddr, Path: e.path, Symbol: e.symbol, Handler: e.hit}
 	printk.Info("Registering uprobe on %s", e.place())
