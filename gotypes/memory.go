@@ -59,6 +59,31 @@ func (m Memory) describe(off uint32) (x Desc, ok bool) {
 	return x, !r.failed && 0 <= x.Len && x.Len < maxSize
 }
 
+// Held returns the name of the type of what an interface holds, as reflect shows it but without a star, by
+// the interface's first word: the type, or a table of methods, whose second word is the type. "": it is
+// neither, or made while the program runs.
+//
+// Source: Go, internal/abi/iface.go, ITab and EmptyInterface.
+func (m Memory) Held(first uint64) string {
+	off := first - m.Base
+	if off >= uint64(len(m.Data)) || off%8 != 0 {
+		return ""
+	}
+	r := memoryReader{Memory: m}
+	of := r.ref(uint32(off) + 8)
+	if r.failed { // the second word of a type is a number of bytes
+		r.failed, of = false, ID(off)
+	}
+	if kind := r.word(uint32(of)+rtKind, 1) & kindMask; kind == 0 || int(kind) >= len(sizes) {
+		return ""
+	}
+	name := r.name(uint32(r.word(uint32(of)+rtName, 4)))
+	if r.failed {
+		return ""
+	}
+	return strings.TrimPrefix(name, "*")
+}
+
 // memoryReader reads Memory, and notes whether anything lies outside.
 type memoryReader struct {
 	Memory

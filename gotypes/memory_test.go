@@ -31,6 +31,18 @@ func sampleMemory() Memory {
 	return m
 }
 
+// TestHeld: the type is found by its address, and by that of a table of methods.
+func TestHeld(t *testing.T) {
+	m := sampleMemory()
+	binary.LittleEndian.PutUint64(m.Data[304:], m.Base+192) // the second word of the table at 296
+	for at, want := range map[uint64]string{m.Base + 64: "p.N", m.Base + 192: "p.N", m.Base + 296: "p.N",
+		0: "", m.Base - 8: "", m.Base + 297: "", m.Base + 312: "", m.Base: "", m.Base + 320: "", ^uint64(7): ""} {
+		if got := m.Held(at); got != want {
+			t.Errorf("%#x: %q, want %q", at, got, want)
+		}
+	}
+}
+
 // TestDescribed packs a type that the runtime describes, and one of the same name with another field.
 func TestDescribed(t *testing.T) {
 	m := sampleMemory()

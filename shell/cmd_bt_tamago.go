@@ -127,7 +127,7 @@ func btOptions(c *Context, f *run.Flags, from btSource) (*run.Options, error) {
 		return nil, err
 	}
 	o := &run.Options{Unit: unit, Places: from.Places, Err: c.Err, Quiet: f.Quiet, Verify: f.DryRun, Ledger: f.Verbose, Unsafe: f.Unsafe, Budget: f.Budget, Now: cpu.Nanotime, Interrupt: c.Interrupt}
-	o.Out = &out.Printer{W: c.Out, JSON: f.JSON, Unit: unit, Started: btBoot(), Err: c.Err, NoWarnings: f.NoWarnings, System: c.btSystem, Cat: c.btCat}
+	o.Out = &out.Printer{W: c.Out, JSON: f.JSON, Unit: unit, Started: btBoot(), Err: c.Err, NoWarnings: f.NoWarnings, Held: types.Held, System: c.btSystem, Cat: c.btCat}
 	if c.Machine.Programs != nil {
 		o.Out.Call = callName
 	}

@@ -31,20 +31,35 @@ func Load() (*gotypes.Table, error) {
 	if image[1] == 0 {
 		return nil, errNone
 	}
+	known, err := described()
+	if err != nil {
+		return nil, err
+	}
+	return gotypes.Load(memory(image[0], image[1]), gotypes.Entries(kallsyms.Kernel()), known)
+}
+
+// described returns the runtime's descriptions of types.
+var described = sync.OnceValues(func() (none gotypes.Memory, err error) {
 	syms := kallsyms.Kernel()
 	if syms == nil {
-		return nil, kallsyms.ErrNoTable
+		return none, kallsyms.ErrNoTable
 	}
 	begin, err := syms.Addr("runtime.types")
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	end, err := syms.Addr("runtime.etypes")
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	known := gotypes.Memory{Base: begin.Addr, Data: memory(begin.Addr, end.Addr-begin.Addr)}
-	return gotypes.Load(memory(image[0], image[1]), gotypes.Entries(syms), known)
+	return gotypes.Memory{Base: begin.Addr, Data: memory(begin.Addr, end.Addr-begin.Addr)}, nil
+})
+
+// Held returns the name of the type of what an interface of the kernel holds, by the interface's first
+// word: see gotypes.Memory.Held. "": it is not known.
+func Held(first uint64) string {
+	known, _ := described()
+	return known.Held(first)
 }
 
 // Function returns what the function at an address takes and gives.

@@ -172,6 +172,8 @@ EXPECT ^@\[nil\]: [1-9]\d*$
 RUN bt -q -e 'kretprobe:vfs.OpenAt /ret.1/ { @type[ret.1] = count(); @text[str(ret.1)] = count(); }' -c '/bin/cat /nothing'
 EXPECT ^@text\[open /nothing: no such file or directory\]: [1-9]\d*$
 EXPECT ^@type\[fs\.PathError\]: [1-9]\d*$
+RUN bt -q -e 'kprobe:"fmt.(*pp).printArg" { @[args.arg] = count(); }' -c 'cat /proc/uptime'
+EXPECT ^@\[time\.Duration\]: [1-9]\d*$
 
 NAME BEGIN and END run beside the probes
 RUN bt -e 'BEGIN { @n = 1; } kprobe:vfs.Read { @n++; } END { printf("end %d\n", @n > 1); clear(@n); }' -c '/bin/cat /proc/uptime'

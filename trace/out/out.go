@@ -25,6 +25,7 @@ type Printer struct {
 	Err        io.Writer // of errorf() and warnf(); nil: W
 	NoWarnings bool
 	Call       func(n uint64) string                // names a system call; nil: by its number
+	Held       func(first uint64) string            // names the type of what an interface of Go holds, by its first word; nil, or "": unknown
 	System     func(command string) (string, error) // runs what system() says; nil: nothing can be run
 	Cat        func(file string) (string, error)    // reads a file
 }

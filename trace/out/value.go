@@ -72,17 +72,17 @@ func (p *Printer) number(t lang.Type, n uint64) string {
 	return strconv.FormatInt(int64(n), 10)
 }
 
-// held is the type of what an interface of Go holds, by the address of the table of its methods.
-func (p *Printer) held(methods uint64) string {
-	name, offset := p.Symbols.Name(methods, false)
-	held, _, ok := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(name, "go:itab."), "*"), ",")
-	switch {
-	case methods == 0:
+// held is the type of what an interface of Go holds, by the interface's first word.
+func (p *Printer) held(first uint64) string {
+	if first == 0 {
 		return "nil"
-	case !ok || offset != 0: // an interface without methods, or one that was made while the kernel runs
-		return fmt.Sprintf("%#x", methods)
 	}
-	return held
+	if p.Held != nil {
+		if name := p.Held(first); name != "" {
+			return name
+		}
+	}
+	return fmt.Sprintf("%#x", first)
 }
 
 func (p *Printer) tuple(t lang.Type, data []byte) string {
