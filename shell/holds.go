@@ -1,12 +1,14 @@
 package shell
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -214,7 +216,9 @@ func printf(c *Context, args []string) error {
 		return Usagef("a width has more than 4 digits")
 	}
 	format, args := args[0], append([]string{}, args[1:]...)
+	var wrong error // what was no number: the rest is printed, as in bash
 	for {
+		wrong = firstOf(wrong, printedNumbers(format, args))
 		text, used, err := expanded2(format, args)
 		if err != nil {
 			return err
@@ -224,9 +228,42 @@ func printf(c *Context, args []string) error {
 		}
 		args = args[used:]
 		if used == 0 || len(args) == 0 {
-			return nil
+			return wrong
 		}
 	}
+}
+
+// verb finds what takes a word in a format, and %%.
+var verb = regexp.MustCompile(`%[-+ 0-9]*([a-z%])`)
+
+// printedNumbers says which of the words that a format prints as numbers is none. The library prints that as
+// 0, and knows no character's number ('a), which is put in its place.
+func printedNumbers(format string, words []string) (err error) {
+	for _, v := range verb.FindAllStringSubmatch(format, len(words)+strings.Count(format, "%%")) {
+		if v[1] == "%" || len(words) == 0 {
+			continue
+		}
+		if strings.Contains("diuox", v[1]) && words[0] != "" {
+			err = firstOf(err, printedNumber(&words[0]))
+		}
+		words = words[1:]
+	}
+	return err
+}
+
+// printedNumber checks a word that is printed as a number, and puts that of a character in its place.
+func printedNumber(word *string) error {
+	if c := strings.TrimLeft((*word)[:1], `'"`); c == "" && len(*word) > 1 {
+		r, _ := utf8.DecodeRuneInString((*word)[1:])
+		*word = strconv.Itoa(int(r))
+	}
+	switch _, err := strconv.ParseInt(*word, 0, 64); {
+	case errors.Is(err, strconv.ErrRange):
+		return fmt.Errorf("%s does not fit in 64 bits", *word)
+	case err != nil:
+		return fmt.Errorf("%q is not a number", *word)
+	}
+	return nil
 }
 
 // expanded2 formats words; the library panics at formats that end early.

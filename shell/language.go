@@ -92,6 +92,10 @@ func unset(c *Context, args []string) error {
 	}
 	s := c.Shell
 	for _, name := range names {
+		if !has(opts, 'f') && !syntax.ValidName(name) && s.funcs[name] == nil {
+			err = firstOf(err, fmt.Errorf("%q is not the name of a variable", name))
+			continue
+		}
 		f := s.funcs[name]
 		_, isVar := s.vars[name]
 		switch {

@@ -58,6 +58,8 @@ func TestScripts(t *testing.T) {
 		{"trap", "sh -c 'trap \"echo bye\" EXIT; (trap); trap; exit 3'; echo $?; trap x INT", "trap -- 'echo bye' EXIT\nbye\n3\ntrap: INT: only EXIT can be trapped\nusage: trap [script|-] EXIT\n", 2},
 		{"what names are", "f() { :; }; type f cat if; command -v cat; type none", "f is a function\ncat is a command of the shell\nif is a word of the language\ncat\ntype: none: not found\n", 1},
 		{"formats", "printf '%5d|%-4s|%x\\n' 42 ab 255; printf '%s\\n' a b", "   42|ab  |ff\na\nb\n", 0},
+		{"numbers in formats", "printf '%d %%d %s %x\\n' 5x y \"'a\" 0x10 z; echo $?; printf '%d\\n' 99999999999999999999; printf '[%d]\\n' ''", "0 %d y 61\n16 %d z 0\nprintf: \"5x\" is not a number\n1\n9223372036854775807\nprintf: 99999999999999999999 does not fit in 64 bits\n[0]\n", 0},
+		{"unset of what is no name", "x=1; unset 1a x; echo $? [$x]", "unset: \"1a\" is not the name of a variable\n1 []\n", 0},
 		{"jobs in a loop", "for i in 1 2; do sleep 0 & done; wait; jobs; echo over", "over\n", 0},
 		{"all of the output", "{ cat /none; echo a; } >& /tmp/g; wc -l < /tmp/g; cat /none |& wc -l", "2\n1\n", 0},
 		{"what is not supported", "coproc ls; declare -A a; set -z; echo $?; sh -h", "sh: coproc is not supported\ndeclare: the option -A is not supported\nset: unknown option -z\nusage: set [-efux] [-o pipefail] [--] [parameter...]\n2\nsh: unknown option -h\nusage: sh [-efux] -c script [name [parameter...]] | [file [parameter...]]\n", 2},

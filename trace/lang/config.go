@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,13 +29,13 @@ func (c *checker) configure() {
 		n, err := strconv.ParseUint(s.Value, 0, 32)
 		switch {
 		case ok && (err != nil || int(n) < size.low || int(n) > size.high):
-			c.fail(s.Span, "%s is a number from %d to %d", s.Name, size.low, size.high)
+			c.refuse(s, "", "%s is a number from %d to %d", s.Name, size.low, size.high)
 		case name == "perf_rb_pages":
 			*size.to = ringBytes(int(n))
 		case ok:
 			*size.to = int(n)
 		case !slices.Contains(names, name):
-			c.Source.failHint(s.Span, didYouMean(name, names), "%s: not a known configuration option", s.Name)
+			c.refuse(s, didYouMean(name, names), "%s: not a known configuration option", s.Name)
 		default:
 			c.setting(s, name)
 		}
@@ -54,7 +55,7 @@ func ringBytes(pages int) int {
 func (c *checker) setting(s Setting, name string) {
 	one := func(values ...string) {
 		if !slices.Contains(values, s.Value) {
-			c.fail(s.Span, "Invalid value for %s. Found: %s. Valid values: %s.", s.Name, printable(s.Value), strings.Join(values, ", "))
+			c.refuse(s, "", "Invalid value for %s. Found: %s. Valid values: %s.", s.Name, printable(s.Value), strings.Join(values, ", "))
 		}
 	}
 	switch name {
@@ -72,6 +73,11 @@ func (c *checker) setting(s Setting, name string) {
 	case "dummy_ts_map":
 		c.settings.TimeMap = s.Value
 	}
+}
+
+// refuse says what is wrong with a setting. One from the command line stands nowhere in the script.
+func (c *checker) refuse(s Setting, hint, format string, args ...any) {
+	panic(thrown{&Error{Source: c.Source, Span: s.Span, Why: fmt.Sprintf(format, args...), Hint: hint, Plain: s.Span == Span{}}})
 }
 
 // unknownOptions refuses options that the script does not ask for.

@@ -343,6 +343,19 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
+// TestOptionsRefused: a setting of the command line stands nowhere in the script.
+func TestOptionsRefused(t *testing.T) {
+	script, err := Parse("stdin", `BEGIN { }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script.Config = append(script.Config, Setting{Name: "max_map_keyz", Value: "1"})
+	_, err = Compile(script, &Options{})
+	if want := "ERROR: max_map_keyz: not a known configuration option\nHINT: did you mean max_map_keys?"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // TestEndless: what the verifier refuses is shown in the script.
 func TestEndless(t *testing.T) {
 	m := newMachine(t, `BEGIN { while (1) { } }`)
