@@ -153,9 +153,7 @@ func (s *Set) hold(on bool) (err error) {
 
 // Close gives all of it up, as Prog.Close and Map.Close do.
 func (s *Set) Close() {
-	for _, p := range s.Progs {
-		p.Close()
-	}
+	CloseAll(s.Progs)
 	for _, m := range s.Maps {
 		m.Close()
 	}

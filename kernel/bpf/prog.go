@@ -242,14 +242,20 @@ func (p *Prog) Maps() []*Map { return p.maps }
 // stay readable.
 //
 // Context: goroutine, not a handler.
-func (p *Prog) Close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-	var c attach.Change
-	p.detach(&c)
-	c.Complete()
-	p.drop()
+func (p *Prog) Close() { CloseAll([]*Prog{p}) }
+
+// CloseAll is Close for many programs, with one wait for what detaches them and one grace period.
+//
+// Context: goroutine, not a handler.
+func CloseAll(all []*Prog) {
+	Detach(all)
+	ended := slices.DeleteFunc(slices.Clone(all), func(p *Prog) bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.closed = true
+		return !p.end()
+	})
+	free(ended...)
 }
 
 // detach detaches the links that no file keeps. Called with mu held, until c is complete.
@@ -275,20 +281,38 @@ func (p *Prog) keep(n int) error {
 
 // drop frees the program if nobody is left. Called with mu held.
 func (p *Prog) drop() {
+	if p.end() {
+		free(p)
+	}
+}
+
+// end reports whether nobody is left, for the first time: then the program is to be freed. Called with mu
+// held.
+func (p *Prog) end() bool {
 	if !p.closed || p.users > 0 || p.gone {
-		return
+		return false
 	}
 	p.gone = true
 	for _, l := range slices.Clone(p.links) {
 		l.close()
 	}
+	return true
+}
+
+// free frees programs that have ended, when no CPU can be in one.
+func free(ended ...*Prog) {
+	if len(ended) == 0 {
+		return
+	}
 	synchronize()
-	allProgs.remove(p)
-	for _, v := range p.versions() {
-		v.free()
+	for _, p := range ended {
+		allProgs.remove(p)
+		for _, v := range p.versions() {
+			v.free()
+		}
+		for _, m := range p.maps {
+			m.use(-1)
+		}
+		tell(p.Extra)
 	}
-	for _, m := range p.maps {
-		m.use(-1)
-	}
-	tell(p.Extra)
 }

@@ -57,6 +57,12 @@ var attached = []Mutant{
 		Why: "it waits three times when it ends",
 	},
 	{
+		Name: "programs-of-a-script-freed-one-by-one", File: "kernel/bpf/prog.go",
+		Old: "\tfree(ended...)\n", New: "\tfor _, p := range ended {\n\t\tfree(p)\n\t}\n",
+		By:  kernel(2, "attach/one_wait_for_probes_of_a_script"),
+		Why: "it waits for a grace period for each program",
+	},
+	{
 		Name: "event-and-its-program-wait-each", File: "linux/perf/open.go",
 		Old: "c = c.With(e.link.Detach())", New: "e.link.Detach().Complete()",
 		By:  kernel(2, "attach/one_wait_for_a_program_of_an_event"),

@@ -260,9 +260,7 @@ func (s *session) control(offset int, value uint64) {
 }
 
 func (s *session) close() {
-	for _, p := range s.progs {
-		p.Close()
-	}
+	kbpf.CloseAll(s.progs)
 	for _, m := range s.maps {
 		m.Close()
 	}

@@ -115,15 +115,19 @@ func oneWaitOfScript(t *suites.T) {
 	}
 	kprobes.SetJumps(false)
 	defer kprobes.SetJumps(true)
-	var least [2]int
+	var least, graces [2]int
 	for i, rest := range []string{"", " kprobe:vfs_unlink { exit(); } kprobe:vfs_rmdir { exit(); }"} {
-		least[i] = math.MaxInt
+		least[i], graces[i] = math.MaxInt, math.MaxInt
 		for range 5 {
-			least[i] = min(least[i], asked(t, func() { run(t, "bt -q -e 'BEGIN { exit(); } kprobe:vfs_rename { exit(); }"+rest+"'") }))
+			n, g := waited(t, func() { run(t, "bt -q -e 'BEGIN { exit(); } kprobe:vfs_rename { exit(); }"+rest+"'") })
+			least[i], graces[i] = min(least[i], n), min(graces[i], g)
 		}
 	}
 	if least[0] == 0 || least[1] != least[0] {
 		t.Errorf("one probe asks the CPUs %d times, three %d times", least[0], least[1])
+	}
+	if graces[0] == 0 || graces[1] != graces[0] {
+		t.Errorf("one probe waits for %d grace periods, three for %d", graces[0], graces[1])
 	}
 }
 
@@ -169,14 +173,23 @@ func waits(t *suites.T, attach func() link) (attached, closed int) {
 }
 
 // asked returns how often all CPUs are called during f.
-func asked(t *suites.T, f func()) (n int) {
+func asked(t *suites.T, f func()) int {
+	n, _ := waited(t, f)
+	return n
+}
+
+// waited returns how often all CPUs are called during f, and how many grace periods begin.
+func waited(t *suites.T, f func()) (asked, graces int) {
 	t.Must(glass.Start())
 	f()
 	events, _ := glass.Stop()
 	for _, e := range events {
-		if e.What == glass.Serialized {
-			n++
+		switch e.What {
+		case glass.Serialized:
+			asked++
+		case glass.GraceBegins:
+			graces++
 		}
 	}
-	return n / (cpu.Num() - 1)
+	return asked / (cpu.Num() - 1), graces
 }
