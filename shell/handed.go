@@ -236,8 +236,17 @@ func (h *handed) stop() {
 	}
 }
 
-// ReadAt implements vfs.Handle.
-func (h *handed) ReadAt(p []byte, off int64) (int, error) { return h.answer.Handle().ReadAt(p, off) }
+// ReadAt implements vfs.Handle. Before a command has been handed over there is nothing to read: who reads
+// all files does not wait.
+func (h *handed) ReadAt(p []byte, off int64) (int, error) {
+	h.mu.Lock()
+	begun := h.begun
+	h.mu.Unlock()
+	if !begun {
+		return 0, io.EOF
+	}
+	return h.answer.Handle().ReadAt(p, off)
+}
 
 // Queue and Poll implement poll.Source.
 func (h *handed) Queue() *poll.Queue { return h.answer.Handle().(poll.Source).Queue() }

@@ -71,6 +71,9 @@ func nextPart(t *testing.T, f *vfs.File) (kind uint32, data []byte) {
 
 func TestACommandIsHandedOver(t *testing.T) {
 	f := handOver(t)
+	if n, err := f.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		t.Errorf("before there is a command: %d, %v", n, err)
+	}
 	for _, b := range request("hears", "one", "", "two words") { // in pieces
 		if _, err := f.Write([]byte{b}); err != nil {
 			t.Fatal(err)
