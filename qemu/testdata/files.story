@@ -84,3 +84,7 @@ NAME an unknown sysctl is an error
 RUN sysctl kernel.no_such
 EXPECT ^sysctl: there is no parameter kernel\.no_such; sysctl -a lists all$
 STATUS 1
+
+NAME files of the kernel end, but those that wait for more
+RUN find -type f /proc > /tmp/l 2> /dev/null; find -type f /sys >> /tmp/l; for f in $(cat /tmp/l); do case $f in */trace_pipe|*/trace_pipe_raw|*/kmsg) ;; *) head -n 1 $f > /dev/null 2>&1 ;; esac; done; echo all read
+EXPECT ^all read$
