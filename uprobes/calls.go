@@ -3,6 +3,7 @@ package uprobes
 import (
 	"slices"
 	"sort"
+	"sync/atomic"
 
 	"sonde/kernel/probe"
 )
@@ -19,10 +20,40 @@ type callList struct {
 	left  map[uint64]*call // those that were left, by slot, the last first
 	nleft int
 	limit int // number of calls at which the slots of those that were left are checked
+
+	room   int // of mostCalls, what this list has taken
+	missed int // calls, since the slots were checked for them
 }
 
 // manyCalls is the least limit.
 const manyCalls = 64
+
+// mostCalls is how many calls may be noted at the same time, in all programs: each takes the kernel more
+// memory than its stack slot takes the program, so recursion without an end would use up the kernel's.
+// Calls beyond are missed.
+const mostCalls = 1 << 17
+
+// noted is how many lists have taken.
+var noted atomic.Int64
+
+// mayNote makes sure that one more call may be noted. Where the calls that are noted leave no room, their
+// slots are checked again when as many have been missed.
+func (cs *callList) mayNote() bool {
+	n := len(cs.stack) + cs.nleft
+	if n < cs.room {
+		return true
+	}
+	more := max(n/4, 4)
+	if noted.Add(int64(more)) <= mostCalls {
+		cs.room += more
+		return true
+	}
+	noted.Add(int64(-more))
+	if cs.missed++; cs.missed > n {
+		cs.missed, cs.limit = 0, 0
+	}
+	return false
+}
 
 // push returns a new call, the last of the stack. Most hits allocate nothing.
 func (cs *callList) push() *call {
@@ -200,11 +231,22 @@ func (cs *callList) allLeft() (all []*call) {
 	return all
 }
 
+// each calls f for all calls.
+func (cs *callList) each(f func(*call)) {
+	for i := range cs.stack {
+		f(&cs.stack[i])
+	}
+	for _, c := range cs.allLeft() {
+		f(c)
+	}
+}
+
 // forget forgets all calls: the thread ends.
 func (cs *callList) forget() {
 	for i := range cs.stack {
 		cs.stack[i].leave()
 	}
+	noted.Add(int64(-cs.room))
 	*cs = callList{}
 }
 

@@ -78,6 +78,35 @@ func TestChildReturns(t *testing.T) {
 	}
 }
 
+// TestChildWithoutRoom: a child of fork whose parent's calls cannot be noted once more has their return
+// addresses in its memory.
+func TestChildWithoutRoom(t *testing.T) {
+	const room = 4
+	noted.Store(mostCalls - room)
+	defer noted.Store(0)
+	rp, s := playReturns(t, func(*UretprobeInstance, *amd64.Regs) {}, func(p *player) {
+		enter(p, stack, textAt+1)
+		enter(p, stack-0x20, textAt+2)
+		p.Fork(func(c *player) {
+			c.Call(39)
+			for i, sp := range []uint64{stack - 0x20, stack} {
+				if to, want := c.Peek64(sp), textAt+2-uint64(i); to != want {
+					t.Errorf("%#x is in its memory, not %#x", to, want)
+				}
+			}
+		}, fork)
+		ends(t, p)
+		leave(p, stack-0x20)
+		leave(p, stack)
+	})
+	if l := rp.U.Ledger(); s != 0 || l != (probe.Ledger{Entered: 2, Handled: 2}) {
+		t.Errorf("status %#x, %+v", s, l)
+	}
+	if n := noted.Load(); n != mostCalls-room {
+		t.Errorf("room for %d calls is taken", n-(mostCalls-room))
+	}
+}
+
 // TestChildOfACoroutine: a coroutine forks, after its parent's stack was used: its call is counted
 // as one that will not return, but in the child it does.
 func TestChildOfACoroutine(t *testing.T) {

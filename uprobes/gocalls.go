@@ -112,10 +112,12 @@ func (th *thread) enterGo(members []*member) {
 	ret, noStack := mem.LoadWord(r.SP)
 	lo, hi, _ := mem.LoadPair(r.R14) // both are 0 if it fails
 	slot, ok := th.hold(th.text.goroutines.meet(r.R14), r.SP, lo, hi)
-	if !ok || noStack != nil {
+	if ok {
+		th.held.returnsTo(slot + 1)
+	}
+	if !ok || noStack != nil || !th.held.mayNote() {
 		th.enlist(new(call), members, ret, false)
 	} else {
-		th.held.returnsTo(slot + 1)
 		c := th.held.push()
 		c.slot, c.ret, c.stays, c.left, c.trapSafe = slot, ret, true, false, true
 		if th.enlist(c, members, ret, true); len(c.of) == 0 {

@@ -46,12 +46,35 @@ func clone(t, child *proc.Thread, flags uint64) {
 		p.Attach(engine)
 		tk = enlist(p, mem)
 	}
-	if th, _ := t.Probes.(*thread); th != nil && th.text == x {
-		child.Probes = &thread{t: child, text: tk.text, calls: th.calls.inherit()}
+	if th, _ := t.Probes.(*thread); th != nil && th.text == x && child.Probes == nil {
+		child.Probes = &thread{t: child, text: tk.text, calls: th.bequeath(mem)}
 	}
 	if tk.text != x {
 		tk.text.inherit(x)
 	}
+}
+
+// bequeath returns what a child with that memory, which has not run yet, is to know of th's calls. Where no
+// more may be noted, they return in its memory as if they had no probe; in memory that is th's, too, the
+// child of vfork returns from the innermost at most.
+func (th *thread) bequeath(mem *proc.Memory) callList {
+	cs := th.calls.inherit()
+	n := len(cs.stack) + cs.nleft
+	if noted.Add(int64(n)) <= mostCalls {
+		cs.room = n
+		return cs
+	}
+	noted.Add(int64(-n))
+	if mem == th.text.mem {
+		return callList{stack: slices.Clone(cs.stack[max(0, len(cs.stack)-manyCalls):])}
+	}
+	tramp := th.text.trampoline.Load()
+	cs.each(func(c *call) {
+		if v, err := mem.LoadWord(c.slot); err == nil && v == tramp && c.ret != tramp {
+			mem.SwapWord(c.slot, c.ret)
+		}
+	})
+	return callList{}
 }
 
 // inherit gives the text of a child of fork its parent's slots, as far as the child has

@@ -81,13 +81,16 @@ func (th *thread) enterCall(members []*member, stays bool) {
 	if ret == tramp && tramp != 0 {
 		real = cs.real(r.SP, tramp)
 	}
-	c := cs.push()
-	c.slot, c.ret, c.stays, c.trapSafe = r.SP, ret, stays, ret != tramp
-	th.enlist(c, members, real, err == nil)
-	if len(c.of) > 0 {
-		return
+	if !cs.mayNote() {
+		th.enlist(new(call), members, real, false)
+	} else {
+		c := cs.push()
+		c.slot, c.ret, c.stays, c.trapSafe = r.SP, ret, stays, ret != tramp
+		if th.enlist(c, members, real, err == nil); len(c.of) > 0 {
+			return
+		}
+		cs.stack = cs.stack[:len(cs.stack)-1]
 	}
-	cs.stack = cs.stack[:len(cs.stack)-1]
 	if err == nil && ret != tramp && !stays { // nobody waits for its return
 		th.text.mem.SwapWord(r.SP, ret)
 	}

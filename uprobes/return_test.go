@@ -126,6 +126,30 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
+// TestMoreCallsThanMayBeNoted: those beyond are missed, and return as if there were no probe. What is noted
+// is given back when the thread ends.
+func TestMoreCallsThanMayBeNoted(t *testing.T) {
+	const room, depth = 4, 10
+	noted.Store(mostCalls - room)
+	defer noted.Store(0)
+	rp, s := playReturns(t, func(*UretprobeInstance, *amd64.Regs) {}, func(p *player) {
+		for i := range uint64(depth) {
+			enter(p, stack-0x10*i, textAt+1)
+		}
+		for i := uint64(depth); i > 0; i-- {
+			if to := leave(p, stack-0x10*(i-1)); to != textAt+1 {
+				t.Errorf("call %d returns to %#x", i, to)
+			}
+		}
+	})
+	if l := rp.U.Ledger(); s != 0 || l != (probe.Ledger{Entered: depth, Handled: room, NoInst: depth - room}) {
+		t.Errorf("status %#x, %+v", s, l)
+	}
+	if n := noted.Load(); n != mostCalls-room {
+		t.Errorf("room for %d calls is taken", n-(mostCalls-room))
+	}
+}
+
 // TestExitBehindACallThatWasLeft: longjmp has left a call, and a function that was called from
 // another place before it had a probe uses the same slot. It returns to its own caller.
 func TestExitBehindACallThatWasLeft(t *testing.T) {

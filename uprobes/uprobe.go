@@ -66,7 +66,7 @@ type Uretprobe struct {
 	// Handler is not called for this call. What it does to IP has no effect.
 	EntryHandler func(ri *UretprobeInstance, regs *amd64.Regs) int
 	// MaxActive is how many calls may be in progress at the same time, in all processes; those
-	// beyond are missed. 0: any number, or with data for each as many as fit into 16 MiB.
+	// beyond are missed. 0: mostCalls, or with data for each as many as fit into 16 MiB.
 	MaxActive int
 	DataWords int // words of memory for each call, 0 when it is entered
 }
@@ -90,7 +90,7 @@ const (
 	mostData   = 16 << 20
 )
 
-// limit returns how many calls may be in progress at the same time; 0: any number.
+// limit returns how many calls may be in progress at the same time; 0: no less than all programs together.
 //
 // Errors: ERANGE, ENOMEM: see RegisterUretprobe.
 func (rp *Uretprobe) limit() (most int64, err error) {

@@ -22,9 +22,15 @@ var calls = []Mutant{
 	},
 	{
 		Name: "child-cannot-return", File: "uprobes/life.go",
-		Old: ", calls: th.calls.inherit()}", New: "}",
+		Old: ", calls: th.bequeath(mem)}", New: "}",
 		By:  host("uprobes", "TestChildReturns"),
 		Why: "a child that was forked in a probed call dies when it returns",
+	},
+	{
+		Name: "calls-without-a-bound", File: "uprobes/calls.go",
+		Old: "noted.Add(int64(more)) <= mostCalls", New: "noted.Add(int64(more)) > 0",
+		By:  host("uprobes", "TestMoreCallsThanMayBeNoted"),
+		Why: "a program that calls a probed function in itself without an end takes all of the kernel's memory",
 	},
 	{
 		Name: "child-with-probes-of-its-parent", File: "uprobes/calls.go",
