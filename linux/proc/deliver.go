@@ -1,6 +1,8 @@
 package proc
 
 import (
+	"time"
+
 	"sonde/kernel/abi"
 	"sonde/linux/signal"
 )
@@ -166,7 +168,7 @@ func (t *Thread) interruptCall(act abi.Sigaction) {
 	if t.again == RestartSys && act.Flags&abi.SA_RESTART != 0 {
 		t.rewind()
 	}
-	t.again = NoRestart
+	t.again, t.deadline = NoRestart, time.Time{} // which is not that of the handler's calls
 }
 
 // finishCall restarts a call that was interrupted by something without a handler: a stop,

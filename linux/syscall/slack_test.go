@@ -1,6 +1,7 @@
 package syscall
 
 import (
+	sys "syscall"
 	"testing"
 	"time"
 
@@ -133,4 +134,30 @@ func TestSlackIsOfAThread(t *testing.T) {
 		p.PokeString(pathAddr, "/bin/next")
 		p.Call(nExecve, pathAddr, 0, 0)
 	}))
+}
+
+// TestHandlerSleepsAsLongAsItAsks: not until the end of the call that its signal interrupted.
+func TestHandlerSleepsAsLongAsItAsks(t *testing.T) {
+	const short, longer = 200 * time.Millisecond, 400 * time.Millisecond
+	sleep := func(p *player, d time.Duration) int64 {
+		p.Poke64(scratch, 0)
+		p.Poke64(scratch+8, uint64(d))
+		return p.Call(nNanosleep, scratch, 0)
+	}
+	w := world(t)
+	var slept time.Duration
+	p := begin(t, w, func(p *player) {
+		action(p, abi.SIGUSR1, func(p *player, _, _, _ uint64) {
+			began := time.Now()
+			sleep(p, longer)
+			slept = time.Since(began)
+		}, 0, 0)
+		for sleep(p, short) != -int64(sys.EINTR) {
+		}
+	})
+	asleep(t, p)
+	sendFrom(p, abi.SIGUSR1)
+	if s := finish(t, w, p); s != 0 || slept < longer {
+		t.Errorf("status %#x, the handler slept %v", s, slept)
+	}
 }
