@@ -5,9 +5,15 @@ package mutants
 var jobs = []Mutant{
 	{
 		Name: "ended-thread-takes-a-signal-along", File: "linux/proc/exit.go",
-		Old: "\t\tif _, ok := o.next(); ok {\n\t\t\to.nudge()\n\t\t}", New: "\t\t_ = o",
+		Old: "\tp.wakeForPending(t)\n\treturn false", New: "\treturn false",
 		By:  host("linux/syscall", "TestSignalOutlivesTheThreadThatWasTold"),
 		Why: "a process's signal is lost when the thread that was to take it ends",
+	},
+	{
+		Name: "blocked-signal-not-left-to-others", File: "linux/proc/thread.go",
+		Old: "\tt.leaveToOthers(took & t.blocked)\n", New: "\t_ = took\n",
+		By:  host("linux/syscall", "TestSignalOutlivesTheMaskOfTheThreadThatWasTold"),
+		Why: "a process's signal waits although a thread that sleeps could take it",
 	},
 	{
 		Name: "limit-of-a-child-is-its-parents", File: "linux/proc/limit.go",

@@ -78,11 +78,7 @@ func (p *Process) lose(t *Thread) bool {
 	}
 	p.allParked()
 	// Another thread may take what was pending for this one only.
-	for _, o := range p.threads {
-		if _, ok := o.next(); ok {
-			o.nudge()
-		}
-	}
+	p.wakeForPending(t)
 	return false
 }
 

@@ -126,6 +126,23 @@ func (p *Process) pick(s signal.Set) *Thread {
 
 func (p *Process) blockedByAll(n int) bool { return p.pick(signal.Of(n)) == nil }
 
+// leaveToOthers is called when t does not take signals of a set any more: it may be the one that was woken
+// for those that are pending. mu held.
+func (t *Thread) leaveToOthers(s signal.Set) {
+	if t.process.pending.Set()&s != 0 {
+		t.process.wakeForPending(t)
+	}
+}
+
+// wakeForPending wakes the threads but t that may take a signal which is pending. mu held.
+func (p *Process) wakeForPending(t *Thread) {
+	for _, o := range p.threads {
+		if _, ok := o.next(); ok && o != t {
+			o.nudge()
+		}
+	}
+}
+
 // unqueue drops pending signals, of all threads. mu held.
 func (p *Process) unqueue(s signal.Set) {
 	p.pending.Remove(s)

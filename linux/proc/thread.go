@@ -242,7 +242,9 @@ func (t *Thread) SetBlocked(s signal.Set) {
 
 // block is SetBlocked with mu held.
 func (t *Thread) block(s signal.Set) {
+	took := ^t.blocked
 	t.blocked = s &^ signal.Unblockable
+	t.leaveToOthers(took & t.blocked)
 	if _, ok := t.next(); ok {
 		t.work.Store(true)
 	}
@@ -305,7 +307,8 @@ func (t *Thread) WaitSignal(set signal.Set, end time.Time) (info abi.Siginfo, er
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	t.waits = 0
-	if t.take(^set, &info) {
+	taken := t.take(^set, &info)
+	if t.leaveToOthers(set & t.blocked); taken {
 		return info, nil
 	}
 	return info, err

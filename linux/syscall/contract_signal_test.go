@@ -121,6 +121,32 @@ func TestSignalGoesToWhoDoesNotBlockIt(t *testing.T) {
 	}
 }
 
+// TestSignalOutlivesTheMaskOfTheThreadThatWasTold: a signal for the process is delivered to another thread
+// if the chosen one blocks it first.
+func TestSignalOutlivesTheMaskOfTheThreadThatWasTold(t *testing.T) {
+	w := world(t)
+	computes, sent := make(chan bool), make(chan bool)
+	p := begin(t, w, func(p *player) {
+		action(p, abi.SIGUSR1, func(p *player, _, _, _ uint64) { p.Call(nExitGroup, 5) }, 0, 0)
+		beginThread(t, p, 0x4000, func(c *player) { c.Call(nPause) })
+		close(computes)
+		<-sent
+		mask(p, abi.SIGUSR1)
+		p.Call(nPause)
+	})
+	<-computes
+	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if f, _ := p.ThreadFacts(p.Facts().Threads[1]); f.State == "S" {
+			break
+		}
+	}
+	sendFrom(p, abi.SIGUSR1)
+	close(sent)
+	if s := finish(t, w, p); s != proc.Exited(5) {
+		t.Errorf("status %#x", s)
+	}
+}
+
 // TestHandledSignalDoesNotInterruptTheNextCall: only a signal that arrives during a call makes it
 // fail with EINTR.
 func TestHandledSignalDoesNotInterruptTheNextCall(t *testing.T) {
