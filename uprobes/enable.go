@@ -46,14 +46,18 @@ func EnableUprobes(us []*Uprobe, on bool) error {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	return allOrNone(us, on, (*Uprobe).enable)
+	return allOrNone(us, on, (*Uprobe).off, (*Uprobe).enable)
 }
 
-// allOrNone enables or disables all, or on an error none. mu held.
-func allOrNone[P any](all []P, on bool, enable func(P, bool) error) error {
-	for i, p := range all {
+// allOrNone enables or disables all, or on an error changes none; off says which are disabled. mu held.
+func allOrNone[P any](all []P, on bool, off func(P) bool, enable func(P, bool) error) error {
+	var changed []P
+	for _, p := range all {
+		if off(p) == on {
+			changed = append(changed, p)
+		}
 		if err := enable(p, on); err != nil {
-			for _, p := range all[:i] {
+			for _, p := range changed {
 				enable(p, !on)
 			}
 			return err
@@ -61,6 +65,20 @@ func allOrNone[P any](all []P, on bool, enable func(P, bool) error) error {
 	}
 	return nil
 }
+
+// off reports whether u is registered and disabled. mu held.
+func (u *Uprobe) off() bool {
+	if u == nil {
+		return false
+	}
+	if f := u.file.Load(); f != nil && slices.Contains(files, f) {
+		return f.disabled
+	}
+	m := u.state.Load()
+	return m != nil && m.off()
+}
+
+func (m *member) off() bool { return m.flags.Has(disabled) }
 
 // enable enables or disables u. mu held.
 func (u *Uprobe) enable(on bool) error {
@@ -81,7 +99,7 @@ func (u *Uprobe) enable(on bool) error {
 	case on && m.flags.Has(abandoned):
 		return refusal.New(syscall.EINVAL, "uprobes: the probe's handler was abandoned")
 	}
-	return allOrNone(m.all(), on, (*member).enable)
+	return allOrNone(m.all(), on, (*member).off, (*member).enable)
 }
 
 // enable enables or disables m. mu held.

@@ -116,6 +116,29 @@ func TestEnableFailsWhole(t *testing.T) {
 	})
 }
 
+// TestEnableSeveralOrNone: one of them is not registered, so each of the others stays as it was.
+func TestEnableSeveralOrNone(t *testing.T) {
+	var us [3]*Uprobe
+	for i := range us {
+		us[i] = &Uprobe{Vaddr: textAt + uint64(i), Handler: func(*Uprobe, *amd64.Regs) {}}
+	}
+	play(t, func(p *proc.Process) {
+		for _, u := range us[:2] {
+			u.Pid = p.PID
+			must(t, RegisterUprobe(u))
+		}
+		must(t, DisableUprobe(us[1]))
+		for _, on := range []bool{true, false} {
+			if err := EnableUprobes(us[:], on); !errors.Is(err, syscall.EINVAL) {
+				t.Errorf("%v: %v", on, err)
+			}
+			if !armedAt(p, textAt) || armedAt(p, textAt+1) {
+				t.Errorf("%v: armed are %v and %v", on, armedAt(p, textAt), armedAt(p, textAt+1))
+			}
+		}
+	}, func(*player) {})
+}
+
 // TestSetEnabled: off, there are no breakpoints, whatever is registered or enabled
 // meanwhile; on, there are those that the probes want.
 func TestSetEnabled(t *testing.T) {
