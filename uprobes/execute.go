@@ -55,10 +55,10 @@ func (th *thread) deliver(err error) {
 	if !errors.As(err, &f) {
 		panic(err)
 	}
+	th.Regs().Err = f.Err
 	switch {
 	case th.after != nil && th.faulted(f.Vector):
 	case f.Vector != amd64.VEC_PF:
-		th.Regs().Err = f.Err
 		th.t.Raise(f.Vector)
 	case th.stored:
 		th.t.Access(f.Addr, space.Write)

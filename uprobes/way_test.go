@@ -9,6 +9,7 @@ import (
 	"sonde/arch/amd64/prologue"
 	"sonde/kernel/abi"
 	"sonde/linux/proc"
+	"sonde/linux/proctest"
 	"sonde/linux/space"
 	"sonde/uprobes/place"
 )
@@ -103,6 +104,30 @@ func TestPostHandlerOfACopy(t *testing.T) {
 		must(t, UnregisterKprobeUser(k))
 	})
 	d.wants(t, "pre", "post 0x700013")
+}
+
+// TestFaultOfAnEmulatedInstruction: the handler of the signal sees the exception that the instruction causes,
+// not the breakpoint in its place.
+func TestFaultOfAnEmulatedInstruction(t *testing.T) {
+	const rtSigaction, nowhere = 13, 0x10
+	u := &Uprobe{Vaddr: at, Handler: func(*Uprobe, *amd64.Regs) {}}
+	play(t, func(p *proc.Process) {
+		u.Pid = p.PID
+		write(t, p, at, 0xff, 0x24, 0x25, nowhere, 0, 0, 0) // JMP [nowhere]
+		must(t, RegisterUprobe(u))
+	}, func(p *player) {
+		a := abi.Sigaction{Handler: p.World.Handler(func(*player, uint64, uint64, uint64) {}), Flags: abi.SA_SIGINFO | abi.SA_RESTORER, Restorer: proctest.Restorer}
+		p.Poke(proctest.Data, abi.Bytes(&a))
+		p.Call(rtSigaction, abi.SIGSEGV, proctest.Data, 0, 8)
+		if ip := p.Breakpoint(at, stack); ip != a.Handler {
+			t.Fatalf("it goes on at %#x", ip)
+		}
+		var f abi.Sigframe
+		copy(abi.Bytes(&f), p.Peek(p.Regs().SP, len(abi.Bytes(&f))))
+		if c := &f.Context.Context; c.IP != at || c.Trapno != amd64.VEC_PF || c.Err != 4 || c.CR2 != nowhere {
+			t.Errorf("IP %#x, exception %d, error %#x, address %#x", c.IP, c.Trapno, c.Err, c.CR2)
+		}
+	})
 }
 
 // rep plays a program with a probe on REP MOVSB, which repeats itself.

@@ -83,6 +83,7 @@ func (t *Thread) exception(vector int) {
 //
 // Context: t's goroutine.
 func (t *Thread) Raise(vector int) {
+	t.regs.Vector = uint64(vector)
 	var c cause
 	if uint(vector) < uint(len(causes)) {
 		c = causes[vector]
@@ -147,6 +148,7 @@ func (t *Thread) Access(addr uint64, access space.Prot) {
 	if t.tellException(vecPageFault) {
 		return
 	}
+	r.Vector, t.faulted = vecPageFault, addr
 	info := abi.Siginfo{Signo: abi.SIGSEGV, Code: abi.SEGV_MAPERR}
 	switch {
 	case errors.Is(err, backing.ErrBus):

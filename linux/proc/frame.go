@@ -44,7 +44,7 @@ func (t *Thread) pushFrame(act abi.Sigaction, mask signal.Set) error {
 	u, c := &f.Context, &f.Context.Context
 	u.Flags, u.Stack, u.Mask = flags, stack, uint64(mask)
 	save(c, r)
-	c.CR2, c.Oldmask, c.FPState = t.cpu.Address(), uint64(mask), fp
+	c.CR2, c.Oldmask, c.FPState = t.faulted, uint64(mask), fp
 	mem := t.Memory()
 	if err := mem.Out(fp, image); err != nil {
 		return err

@@ -59,6 +59,7 @@ type Thread struct {
 	again    Restart
 	deadline time.Time // of the call that is restarted
 	clearTID uint64    // where to write 0 at the end
+	faulted  uint64    // the address of the last page fault that became a signal
 	leaving  bool      // it ends, and not its process
 	code     int       // with which it leaves
 
