@@ -28,8 +28,11 @@ type goroutines struct {
 	buckets [256]atomic.Pointer[goCalls]
 }
 
-// manyGoroutines bounds how many are known. Calls of others are missed.
+// manyGoroutines bounds how many are known, in all programs. Calls of others are missed.
 const manyGoroutines = 1 << 16
+
+// goroutinesKnown is how many are known.
+var goroutinesKnown atomic.Int32
 
 // bucket is where the goroutine of a g is found.
 func (all *goroutines) bucket(g uint64) *atomic.Pointer[goCalls] {
@@ -55,11 +58,12 @@ func (all *goroutines) meet(g uint64) *goCalls {
 		if l := all.find(g); l != nil {
 			return l
 		}
-		if all.n.Load() >= manyGoroutines {
+		if goroutinesKnown.Load() >= manyGoroutines {
 			return nil
 		}
 		if l := (&goCalls{g: g, next: first}); b.CompareAndSwap(first, l) {
 			all.n.Add(1)
+			goroutinesKnown.Add(1)
 			return l
 		}
 	}
@@ -67,6 +71,7 @@ func (all *goroutines) meet(g uint64) *goCalls {
 
 // forget forgets all calls: the program has ended.
 func (all *goroutines) forget() {
+	goroutinesKnown.Add(-all.n.Swap(0))
 	for i := range all.buckets {
 		for l := all.buckets[i].Load(); l != nil; l = l.next {
 			l.forget()

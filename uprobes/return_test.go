@@ -150,6 +150,25 @@ func TestMoreCallsThanMayBeNoted(t *testing.T) {
 	}
 }
 
+// TestGoroutinesOfAllPrograms: a program cannot know more than others have left, and leaves its own when it
+// ends.
+func TestGoroutinesOfAllPrograms(t *testing.T) {
+	const left = 2
+	goroutinesKnown.Store(manyGoroutines - left)
+	defer goroutinesKnown.Store(0)
+	one, other := new(goroutines), new(goroutines)
+	if one.meet(0x1000) == nil || one.meet(0x1000) == nil || other.meet(0x1000) == nil {
+		t.Error("there was room for two")
+	}
+	if other.meet(0x2000) != nil {
+		t.Error("and for another one")
+	}
+	one.forget()
+	if other.meet(0x2000) == nil {
+		t.Error("there is no room although a program has ended")
+	}
+}
+
 // TestExitBehindACallThatWasLeft: longjmp has left a call, and a function that was called from
 // another place before it had a probe uses the same slot. It returns to its own caller.
 func TestExitBehindACallThatWasLeft(t *testing.T) {
