@@ -1,6 +1,8 @@
 package uprobes
 
 import (
+	"errors"
+	"syscall"
 	"testing"
 
 	"sonde/arch/amd64"
@@ -123,5 +125,36 @@ func TestReturnHandlerThatDoesNotReturn(t *testing.T) {
 		if l := rp.U.Ledger(); l != (probe.Ledger{Entered: 1, Abandoned: 1}) {
 			t.Errorf("probe %d: %+v", i, l)
 		}
+	}
+}
+
+// TestMorePointsThanThereMayBe: in one program, and in all of them. A place that had a probe has room for one.
+func TestMorePointsThanThereMayBe(t *testing.T) {
+	us := [2]*Uprobe{}
+	for i := range us {
+		us[i] = &Uprobe{Vaddr: textAt + uint64(i), Handler: func(*Uprobe, *amd64.Regs) {}}
+	}
+	before := pointsMade
+	play(t, func(p *proc.Process) {
+		us[0].Pid, us[1].Pid = p.PID, p.PID
+		must(t, RegisterUprobe(us[0]))
+		x := textOf(p.Memory())
+		for _, n := range []struct {
+			made *int
+			most int
+		}{{&x.made, mostPoints}, {&pointsMade, mostOfAll}} {
+			was := *n.made
+			*n.made = n.most
+			must(t, UnregisterUprobe(us[0]))
+			must(t, RegisterUprobe(us[0]))
+			if err := RegisterUprobe(us[1]); !errors.Is(err, syscall.ENOMEM) {
+				t.Errorf("%v", err)
+			}
+			*n.made = was
+		}
+		must(t, RegisterUprobe(us[1]))
+	}, func(*player) {})
+	if pointsMade != before {
+		t.Errorf("%d points are left", pointsMade-before)
 	}
 }

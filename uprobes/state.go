@@ -61,8 +61,20 @@ type text struct {
 	// before there are such points.
 	goroutines *goroutines
 
-	users int // processes; guarded by mu
+	// guarded by mu:
+	users int // processes
+	made  int // points
 }
+
+// mostPoints and mostOfAll are how many points there may be in one address space, and in all of them. A
+// program that maps a file again and again, each time elsewhere, has the file's probes each time.
+const (
+	mostPoints = 1 << 14
+	mostOfAll  = 1 << 16
+)
+
+// pointsMade is how many there are. Guarded by mu.
+var pointsMade int
 
 // point is a probed instruction.
 type point struct {
@@ -177,6 +189,7 @@ func (x *text) leave() bool {
 		s.page.Drop()
 	}
 	x.pages.Store(nil)
+	pointsMade -= x.made
 	if x.goroutines != nil {
 		x.goroutines.forget()
 	}
@@ -254,6 +267,8 @@ func (x *text) point(addr uint64) (*point, error) {
 	return pt, nil
 }
 
+var errPoints = refusal.New(syscall.ENOMEM, "uprobes: programs have as many probed instructions as they may have")
+
 // prepare makes a point, or reuses the one that was there, with its slot.
 func (x *text) prepare(addr uint64) (*point, error) {
 	var code [15]byte
@@ -275,6 +290,10 @@ func (x *text) prepare(addr uint64) (*point, error) {
 	if old := x.knew(addr); old != nil && old.plan.Code == plan.Code {
 		return old, nil
 	}
+	if x.made >= mostPoints || pointsMade >= mostOfAll {
+		return nil, errPoints
+	}
+	x.made, pointsMade = x.made+1, pointsMade+1
 	pt := &point{addr: uintptr(addr), plan: plan}
 	pt.stepped, _ = plan.As(place.Step)
 	pt.check = im.CheckAt(addr - bias)
