@@ -46,12 +46,12 @@ func OfThread(t *proc.Thread, dr6 uint64) (only bool) {
 	return dr6&debugreg.DR6_BS == 0
 }
 
-// dataOf yields the data watchpoints of process, with their numbers.
+// dataOf yields the data watchpoints of process that are watched for, with their numbers.
 func dataOf(process *proc.Process) iter.Seq2[int, *point] {
 	return func(yield func(int, *point) bool) {
 		for n := range points {
 			q := points[n].Load()
-			if q != nil && q.user != nil && q.userOf().process == process && q.typ != Execute && !yield(n, q) {
+			if q != nil && q.watches(process) && q.typ != Execute && !yield(n, q) {
 				return
 			}
 		}
@@ -64,12 +64,20 @@ func dataOf(process *proc.Process) iter.Seq2[int, *point] {
 func executes(process *proc.Process, addr uintptr) bool {
 	for n := range points {
 		q := points[n].Load()
-		if q != nil && q.user != nil && q.userOf().process == process && q.typ == Execute && q.addr == addr {
+		if q != nil && q.watches(process) && q.typ == Execute && q.addr == addr {
 			return true
 		}
 	}
 	return false
 }
+
+// watches reports whether what p watches is in process, and it is watched for.
+func (p *point) watches(process *proc.Process) bool {
+	return p.user != nil && p.userOf().process == process && !p.off()
+}
+
+// off reports whether p's handler is not to be called: no CPU watches for p, or none will soon.
+func (p *point) off() bool { return p.disabled.Load() || p.gone.Load() }
 
 // changed returns the watchpoints of process whose memory has changed. They are asked for where what
 // is reported is another process's watchpoint, or was: it may have been unregistered meanwhile. At one
@@ -103,7 +111,7 @@ func (p *point) takeUser(n int, done uint64, t *proc.Thread) (also uint64) {
 		return 0
 	}
 	p.accounts.CountNested(0, probe.Entered)
-	if p.gone.Load() {
+	if p.off() {
 		p.accounts.CountNested(0, probe.Disarmed)
 		u.leave()
 		return 0

@@ -104,6 +104,65 @@ func TestInstructionBehindTheHitIsStillWatched(t *testing.T) {
 	}
 }
 
+// TestDisabledIsNotHit: what another process watches at the address is reported, and this one's watchpoint there is
+// disabled, or its handler was abandoned. The program used to be hit by the same instruction for ever, and the handler of
+// a disabled one to be called if the memory had changed meanwhile, or if the hit was an earlier one.
+func TestDisabledIsNotHit(t *testing.T) {
+	for what, off := range map[string]func(t *testing.T, reg int){
+		"disabled":  func(t *testing.T, reg int) { must(t, EnableKwatch(reg, false)) },
+		"abandoned": func(_ *testing.T, reg int) { points[reg].Load().gone.Store(true) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			onFake(t)
+			goesOn := false
+			w := proctest.NewWorld(64<<20, func(th *proc.Thread) {
+				r := th.Regs()
+				if r.AX != reported {
+					calls.Handle(th)
+					return
+				}
+				was := r.IP
+				r.IP = proctest.Data + 8
+				OfThread(th, r.DI)
+				if r.DI == 1<<0 {
+					goesOn = r.Flags&amd64.RFLAGS_RF != 0
+				}
+				r.IP, r.Flags = was, r.Flags&^amd64.RFLAGS_RF
+			})
+			hits := 0
+			registered, ended := make(chan bool), make(chan bool)
+			other := start(t, w, nil, func(*proctest.Player) { <-ended })
+			for n, typ := range []Type{Execute, Write} {
+				reg, err := RegisterKwatchUser(other, proctest.Data+8-8*uintptr(n), 1, typ, ofNobody)
+				if must(t, err); reg != n {
+					t.Fatalf("register %d, not %d", reg, n)
+				}
+			}
+			p := start(t, w, func(p *proc.Process) {
+				defer close(registered)
+				for n, typ := range []Type{Execute, Write} {
+					reg, err := RegisterKwatchUser(p, proctest.Data+8-8*uintptr(n), 1, typ, func(*Hit, *proc.Thread) { hits++ })
+					must(t, err)
+					off(t, reg)
+				}
+			}, func(p *proctest.Player) {
+				p.Call(reported, 1<<0)
+				p.Poke64(proctest.Data, 1)
+				p.Call(reported, 1<<1)
+				p.Call(reported, 1<<3)
+			})
+			<-registered
+			<-p.Done()
+			l := points[3].Load().accounts.Ledger()
+			close(ended)
+			<-other.Done()
+			if !goesOn || hits != 0 || l.Entered != 1 || l.Disarmed != 1 {
+				t.Errorf("it goes on: %v; %d hits; %+v", goesOn, hits, l)
+			}
+		})
+	}
+}
+
 // TestHandlerThatDoesNotReturn: the process can be killed, and the watchpoint unregistered, although a
 // handler blocks for ever; one that ends its goroutine ends the process. Both used to wait for it.
 func TestHandlerThatDoesNotReturn(t *testing.T) {
