@@ -7,6 +7,7 @@ import (
 
 	"sonde/arch/amd64/debugreg"
 	"sonde/kernel/attach"
+	"sonde/kernel/probe"
 )
 
 // TestEnable: a disabled watchpoint keeps its register, and no CPU watches for it; enabled again, it
@@ -61,6 +62,31 @@ func TestLinkTakesAllOrNone(t *testing.T) {
 	forget("mod") // package attach does that for links
 	if a.Detach().Complete(); len(All()) != 0 || len(*log) != loads+3 {
 		t.Errorf("%d loads, %+v", len(*log)-loads, All())
+	}
+}
+
+// TestLeavesOnce: a link's watchpoint is unregistered by its number, and another has its register when the link is closed.
+// That one used to be lost.
+func TestLeavesOnce(t *testing.T) {
+	onFake(t)
+	before := Ended()
+	l := &attach.Link{Handler: func(*attach.Hit) {}}
+	a, c, err := (Provider{}).Attach(l, []attach.Site{{Kind: attach.Watch, Addr: 0x1000, Length: 8}})
+	if c.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []probe.Event{probe.Entered, probe.Handled} {
+		points[0].Load().accounts.Count(0, e)
+	}
+	if err := UnregisterKwatch(0); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := RegisterKwatch(0x2000, 8, Write, nothing); n != 0 || err != nil {
+		t.Fatal(n, err)
+	}
+	a.Detach().Complete()
+	if all := All(); len(all) != 1 || all[0].Addr != 0x2000 || Ended().Entered != before.Entered+1 {
+		t.Errorf("%+v; ended are %+v, before %+v", all, Ended(), before)
 	}
 }
 

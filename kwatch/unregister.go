@@ -25,16 +25,21 @@ func leaveRegister(debugReg int) (c attach.Change, err error) {
 	return leave([]*point{p}), nil
 }
 
-// leave ends watchpoints. Hits find them until no CPU watches for them any more. mu held.
+// leave ends watchpoints. Hits find them until no CPU watches for them any more. Those that leave already, or have left
+// by their number before their link was closed, do not do so again: others may have their registers. mu held.
 func leave(ps []*point) (c attach.Change) {
 	if len(ps) == 0 {
 		return c
 	}
+	var mine []*point
 	for _, p := range ps {
-		p.leaving = true
+		if !p.leaving {
+			p.leaving = true
+			mine = append(mine, p)
+		}
 	}
-	c, n := set(ps)
-	c.Then = append(c.Then, func() { giveBack(ps, n) }, func() { settle(ps) })
+	c, n := set(mine)
+	c.Then = append(c.Then, func() { giveBack(mine, n) }, func() { settle(mine) })
 	return c
 }
 

@@ -70,7 +70,7 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "point-forgotten-before-the-cpus", File: "kwatch/unregister.go",
-		Old: "\tc, n := set(ps)\n", New: "\tc, n := set(ps)\n\tc.Each = nil\n",
+		Old: "\tc, n := set(mine)\n", New: "\tc, n := set(mine)\n\tc.Each = nil\n",
 		By:  kernel(2, "watch/armed_on_every_cpu_at_once"),
 		Why: "CPUs go on watching what nobody asks for any more",
 	},
