@@ -25,6 +25,15 @@ type Camera struct {
 // Errors: EINVAL there is no such watchpoint, or its handler was abandoned, or its program has ended;
 // EBUSY it has a camera.
 func RegisterCamera(debugReg int, film *glass.Film) (*Camera, error) {
+	c, err := newCamera(debugReg, film)
+	if err == nil && c.point.user != nil {
+		c.restore = c.point.user.film(c)
+	}
+	return c, err
+}
+
+// newCamera is RegisterCamera but for what waits for the handlers of programs: these may need mu.
+func newCamera(debugReg int, film *glass.Film) (*Camera, error) {
 	mu.Lock()
 	defer mu.Unlock()
 	p, err := registered(debugReg)
@@ -39,7 +48,6 @@ func RegisterCamera(debugReg int, film *glass.Film) (*Camera, error) {
 	c := &Camera{film: film, point: p, handler: p.handler}
 	p.camera = c
 	if p.user != nil {
-		c.restore = p.user.film(c)
 		return c, nil
 	}
 	careful := p.careful
@@ -58,14 +66,21 @@ func RegisterCamera(debugReg int, film *glass.Film) (*Camera, error) {
 //
 // Context: goroutine, not a handler.
 func UnregisterCamera(c *Camera) {
-	if c == nil {
+	if c == nil || !c.registered() {
 		return
+	}
+	if c.point.user != nil {
+		c.restore() // without mu, as newCamera says
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	p := c.point
-	if p.camera == c {
-		p.camera = nil
+	if c.point.camera = nil; c.point.user == nil {
 		c.restore()
 	}
+}
+
+func (c *Camera) registered() bool {
+	mu.Lock()
+	defer mu.Unlock()
+	return c.point.camera == c
 }

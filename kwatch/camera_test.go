@@ -4,6 +4,7 @@ import (
 	"errors"
 	"syscall"
 	"testing"
+	"time"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/glass"
@@ -42,6 +43,42 @@ func TestCameraGivesTheHandlerBack(t *testing.T) {
 	p.handler(nil, nil)
 	if handled != 2 || recorded != 1 || p.careful || p.camera != nil || film.Done() {
 		t.Errorf("%d handled, %d recorded, careful %v", handled, recorded, p.careful)
+	}
+}
+
+// busyProgram is a program in a handler that asks for the list of watchpoints before it returns.
+type busyProgram struct{ program }
+
+func (busyProgram) pid() int { return 7 }
+
+func (busyProgram) film(*Camera) (restore func()) {
+	All()
+	return func() { All() }
+}
+
+// TestCameraWaitsForAHandler: the handler of a program may use this package while a camera waits for it. Both used to
+// wait for ever, and everybody else who wanted a watchpoint.
+func TestCameraWaitsForAHandler(t *testing.T) {
+	onFake(t)
+	film, err := glass.New(1, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer film.Close()
+	points[0].Store(&point{addr: 0x1000, length: 8, user: busyProgram{}})
+	done := make(chan error)
+	go func() {
+		c, err := RegisterCamera(0, film)
+		UnregisterCamera(c)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil || points[0].Load().camera != nil {
+			t.Error(err, points[0].Load().camera)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("they wait for each other")
 	}
 }
 
