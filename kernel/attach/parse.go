@@ -185,10 +185,13 @@ func (p parser) tick(rest string) (Site, error) {
 	return Site{Kind: Tick, Hz: n}, nil
 }
 
+// maxPeriod is as long as an interval can be: the time of its end has to fit in 64 bits.
+const maxPeriod = 8760 * time.Hour // a year
+
 func (p parser) every(rest string) (Site, error) {
 	d, err := time.ParseDuration(rest)
-	if err != nil || d < time.Millisecond {
-		return Site{}, p.no("%q is not an interval; give 1ms or more, as in every:1s", rest)
+	if err != nil || d < time.Millisecond || d > maxPeriod {
+		return Site{}, p.no("%q is not an interval; give 1ms to 8760h, as in every:1s", rest)
 	}
 	return Site{Kind: Every, Period: d}, nil
 }

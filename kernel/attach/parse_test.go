@@ -122,6 +122,7 @@ func TestRefusedPlaces(t *testing.T) {
 		"every:1":             `"1" is not an interval`,
 		"every:1us":           "not an interval",
 		"every:-1s":           "not an interval",
+		"every:2562047h":      "give 1ms to 8760h",
 		"/bin/sh":             "the file /bin/sh without a function; give both, as in /bin/sh:FUNCTION",
 		"/bin/sh:":            "the file /bin/sh without a function",
 		"sh:":                 "the file sh without a function",

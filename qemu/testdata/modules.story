@@ -198,7 +198,7 @@ EXPECT ^sys:openat +[1-9]\d*$
 EXPECT ^w sonde/kernel/printk\.consoleLevel\+0x0 +1$|^w sonde/kernel/printk\.consoleLevel +1$
 EXPECT ^tick:100hz +[1-9]\d*$
 EXPECT ^insmod: module funccount: place "sys:opne": there is no such system call$
-EXPECT ^insmod: module funccount: parameter target=every:1: place "every:1": "1" is not an interval; give 1ms or more, as in every:1s$
+EXPECT ^insmod: module funccount: parameter target=every:1: place "every:1": "1" is not an interval; give 1ms to 8760h, as in every:1s$
 EXPECT ^insmod: module funccount: parameter target=7:tick:1hz: place "7:tick:1hz": a tick is not one of process 7$
 
 NAME ready modules measure the functions of programs
