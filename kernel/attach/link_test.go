@@ -72,7 +72,7 @@ func (a *fakePart) Summary() string { return "" }
 
 func (a *fakePart) Places() (all []Placed) {
 	for _, p := range a.places {
-		all = append(all, Placed{Place: p, Ledger: probe.Ledger{Entered: 2, Handled: 2}})
+		all = append(all, Placed{Place: p, Disabled: a.f.off, Ledger: probe.Ledger{Entered: 2, Handled: 2}})
 	}
 	return all
 }
@@ -201,6 +201,17 @@ func TestEnableAllOrNothing(t *testing.T) {
 	program.refuses = nil
 	if err := l.Enable(false); err != nil || !kernel.off || !program.off {
 		t.Error(err, kernel.off, program.off)
+	}
+	// Those that were as wanted stay so: the kernel's used to be disabled by a second Enable that was refused.
+	for _, on := range []bool{false, true} {
+		if err := l.Enable(on); err != nil {
+			t.Fatal(err)
+		}
+		program.refuses = syscall.EIO
+		if err := l.Enable(on); err != syscall.EIO || kernel.off == on {
+			t.Errorf("enabled again, %v: %v, the kernel's are off: %v", on, err, kernel.off)
+		}
+		program.refuses = nil
 	}
 }
 

@@ -64,13 +64,23 @@ func (p Parts) Detach() (c Change) {
 
 // Enable enables or disables all of them, or none.
 func (p Parts) Enable(on bool) error {
-	for i, a := range p {
+	var changed Parts
+	for _, a := range p {
+		was := enabled(a)
 		if err := a.Enable(on); err != nil {
-			p[:i].Enable(!on)
+			changed.Enable(!on)
 			return err
+		}
+		if was != on {
+			changed = append(changed, a)
 		}
 	}
 	return nil
+}
+
+// enabled reports whether some handlers of a may be called.
+func enabled(a Attachment) bool {
+	return slices.ContainsFunc(a.Places(), func(at Placed) bool { return !at.Disabled })
 }
 
 // Places returns the places of all of them, each with its counts.

@@ -70,7 +70,7 @@ var attached = []Mutant{
 	},
 	{
 		Name: "link-half-enabled", File: "kernel/attach/provider.go",
-		Old: "\t\t\tp[:i].Enable(!on)\n", New: "\t\t\t_ = i\n",
+		Old: "\t\t\tchanged.Enable(!on)\n", New: "",
 		By:  host("kernel/attach", "TestEnableAllOrNothing"),
 		Why: "after an error half of a link is disabled",
 	},
