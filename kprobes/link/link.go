@@ -32,8 +32,11 @@ func (Provider) Can(k attach.Kind) attach.Ability {
 
 // Attach is part of attach.Provider.
 //
-// Errors: those of RegisterKprobe and RegisterKretprobe; ENOENT nothing fits a pattern.
+// Errors: those of RegisterKprobe and RegisterKretprobe; ENOENT nothing fits a pattern; ERANGE Data is too large.
 func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
+	if n := l.Options.Data; n > mostWords {
+		return nil, c, refusal.New(syscall.ERANGE, "place %q: %d words of data for each call; give 0 to %d", sites[0], n, mostWords)
+	}
 	a := new(attachment)
 	var all []*attach.Place
 	for i := range sites {
@@ -118,8 +121,11 @@ func probes(l *attach.Link, all []*attach.Place) []*kprobes.Kprobe {
 	return ks
 }
 
-// wordSize is the size of a word of a call's data, in bytes.
-const wordSize = 8
+// A word of a call's data has wordSize bytes, and a call mostWords words at most: what a return probe may have.
+const (
+	wordSize  = 8
+	mostWords = 1 << 13
+)
 
 // returnProbe makes the probe for one of a link's places.
 func returnProbe(l *attach.Link, at *attach.Place, places int) *kprobes.Kretprobe {
