@@ -255,6 +255,29 @@ func TestStuckHandler(t *testing.T) {
 	expect(t, l, probe.Ledger{Entered: 1, Abandoned: 1})
 }
 
+// TestHandlerKeepsOneOfTwoReturns: a call is in a link twice, and the handler does not return from the first. The second
+// used to stay in flight for ever.
+func TestHandlerKeepsOneOfTwoReturns(t *testing.T) {
+	over := make(chan struct{})
+	defer close(over)
+	for what, f := range map[string]attach.Handler{
+		"ends its goroutine": func(*attach.Hit) { runtime.Goexit() },
+		"blocks":             func(*attach.Hit) { <-over },
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := world(t)
+			in := make(chan struct{})
+			l := attachTo(t, func(h *attach.Hit) { close(in); f(h) }, nil, "ret:sys:getpid", "ret:sys:getpi*")
+			p := start(t, w, func(p *proctest.Player) { p.Call(nGetpid) })
+			<-in
+			p.Send(abi.Siginfo{Signo: abi.SIGKILL})
+			wait(t, p)
+			expect(t, l, probe.Ledger{Entered: 2, Abandoned: 2})
+			l.Close()
+		})
+	}
+}
+
 // TestStuckHandlerWhileClosing: Close waits for a handler that does not return, until its process is
 // killed. It used to wait for ever, as it had stopped listening to what becomes of threads.
 func TestStuckHandlerWhileClosing(t *testing.T) {

@@ -152,15 +152,29 @@ func (a *attachment) of(t *proc.Thread) []pending {
 	return list
 }
 
-// returned is called when t's call has returned.
+// returned is called when t's call has returned. Those whose handlers are still to be called stay pending, in case that
+// one does not return.
 func (w *watch) returned(t *proc.Thread) {
-	for _, in := range w.take(t) {
+	for in, ok := w.first(t); ok; in, ok = w.first(t) {
 		w.run(t, in.call, true, func() {
 			if f := w.link.Handler; f != nil {
 				f(&attach.Hit{Regs: t.Regs(), Place: in.place, IP: t.Regs().IP, MayBlock: true, Returns: true, Data: in.data})
 			}
 		}, func() { in.Count(probe.Handled) })
 	}
+}
+
+// first takes the first of them.
+func (a *attachment) first(t *proc.Thread) (in pending, ok bool) {
+	list := a.take(t)
+	switch len(list) {
+	case 0:
+		return in, false
+	case 1:
+	default:
+		a.pending.Store(t, list[1:])
+	}
+	return list[0], true
 }
 
 // take is of, and lets nobody else take them.
