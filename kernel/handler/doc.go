@@ -13,7 +13,8 @@
 // which the last check saw it. So each CPU is measured by itself, with NMIs that it takes in the handler:
 // a CPU that the host does not run is not blamed. Each NMI adds the time since the last one to the
 // handler's account, but at most maxGap: after a pause of the whole machine the clock has jumped, and
-// that counts as one gap.
+// that counts as one gap. A handler's time is also that of the handlers on top of it, until one of them is
+// ended: otherwise one that loops would not be found if it has hits of a watchpoint in its loop.
 //
 // Without that NMI (command line nmi_watchdog=0, or no such timer) every CPU's timer interrupt does the
 // same. A handler that was called by a jump takes it and can be ended there. A handler that was called

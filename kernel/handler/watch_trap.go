@@ -52,14 +52,18 @@ var start = sync.OnceFunc(func() {
 
 // A sighting is what the watch knows of a CPU.
 type sighting struct {
-	seen  atomic.Uint64 // the handlers it was in when another CPU looked
-	asked atomic.Uint32 // 1: an NMI is on its way to it
+	seen  [len(kinds)]atomic.Uint64 // by kind, the handler it was in when another CPU looked
+	asked atomic.Uint32             // 1: an NMI is on its way to it
 
 	// This CPU's own:
-	in  int    // the kind of the handler it was in at its last look, counted from 1
+	at  int64               // when its last look was
+	ran [len(kinds)]account // by kind
+}
+
+// An account is of the handler of one kind that a CPU was in at its last look, others on top of it or not.
+type account struct {
 	seq uint64 // which one of that kind
-	at  int64  // when that was
-	ran int64  // ns that handler has been seen running
+	ns  int64  // for which it has been seen running
 }
 
 var watched [trap.MaxCPUs]sighting
@@ -96,47 +100,49 @@ func watching(id int, on bool) {
 	}
 }
 
-// suspect reports whether CPU i is in the same handlers as at the last check.
-func (w *sighting) suspect(i int) bool {
-	sum := uint64(0)
-	for _, k := range kinds[:count] {
-		s := k.on(i)
-		seq := atomic.LoadUint64(&s.Seq)
-		if atomic.LoadUintptr(&s.Probe) != 0 && atomic.LoadUint64(&s.dying) != seq {
-			sum += seq
+// suspect reports whether CPU i is in a handler in which it was at the last check.
+func (w *sighting) suspect(i int) (same bool) {
+	for n, k := range kinds[:count] {
+		seq := k.on(i).current()
+		if w.seen[n].Swap(seq) == seq && seq != 0 {
+			same = true
 		}
 	}
-	return w.seen.Swap(sum) == sum && sum != 0
+	return same
 }
 
-// measure adds to the account of the innermost handler that r interrupted on CPU id. It ends the
-// handler if that has run too long and can be ended now; otherwise the next check will.
+// current returns which handler runs, 0 if none does or it is being abandoned.
+func (s *State) current() uint64 {
+	seq := atomic.LoadUint64(&s.Seq)
+	if atomic.LoadUintptr(&s.Probe) == 0 || atomic.LoadUint64(&s.dying) == seq {
+		return 0
+	}
+	return seq
+}
+
+// measure adds to the accounts of the handlers that r interrupted on CPU id. It ends the
+// innermost if that has run too long and can be ended now; otherwise the next check will.
 func (w *sighting) measure(id int, r *amd64.Regs) {
-	in, seq := running(id)
 	now := cpu.Nanotime()
 	gap := min(now-w.at, maxGap)
 	w.at = now
-	if in == 0 || in != w.in || seq != w.seq {
-		w.in, w.seq, w.ran = in, seq, 0
-		return
-	}
-	w.ran += gap
-	k := kinds[in-1]
-	if limit := Limit.Get() * 1e6; limit != 0 && w.ran > limit && k.on(id).canEnd(r) {
-		k.Kill(tooLong, "", r)
-	}
-}
-
-// running returns the innermost handler of a CPU, unless it is being abandoned: its kind, counted from
-// 1, and which one of that kind it is; 0: none.
-func running(id int) (in int, seq uint64) {
-	frame := ^uintptr(0)
-	for i, k := range kinds[:count] {
-		if s := k.on(id); s.Probe != 0 && s.dying != s.Seq && s.Frame < frame {
-			in, seq, frame = i+1, s.Seq, s.Frame
+	in, frame := -1, ^uintptr(0)
+	for n, k := range kinds[:count] {
+		s, a := k.on(id), &w.ran[n]
+		seq := s.current()
+		if seq == 0 || seq != a.seq {
+			a.seq, a.ns = seq, 0
+		} else {
+			a.ns += gap
+		}
+		if seq != 0 && s.Frame < frame {
+			in, frame = n, s.Frame
 		}
 	}
-	return in, seq
+	if limit := Limit.Get() * 1e6; in >= 0 && limit != 0 && w.ran[in].ns > limit && kinds[in].on(id).canEnd(r) {
+		w.ran = [len(kinds)]account{} // the others have waited for this one
+		kinds[in].Kill(tooLong, "", r)
+	}
 }
 
 // canEnd reports whether the handler can be ended from r. Whatever came on top of it must

@@ -125,7 +125,7 @@ var hits = []Mutant{
 	},
 	{
 		Name: "endless-handler-not-ended", File: "kernel/handler/watch_trap.go",
-		Old: "\tw.ran += gap\n", New: "\tw.ran += 0 * gap\n",
+		Old: "\t\t\ta.ns += gap\n", New: "\t\t\ta.ns += 0 * gap\n",
 		By:  kernel(2, "handlers/never_returns"),
 		Why: "a handler that never returns keeps its CPU for ever",
 	},
