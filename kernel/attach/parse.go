@@ -249,7 +249,7 @@ func (p parser) checkName(symbol string) error {
 }
 
 // where reads SYMBOL or a number, which it returns as addr, and any number of +OFFSET or +OFFSET/SIZE
-// after it.
+// after it. If the sum does not fit in 64 bits, all of it is a SYMBOL, which checkName refuses.
 func where(text string) (symbol string, offset, addr uint64) {
 	if n, number := parseNumber(text); number {
 		return "", 0, n
@@ -263,7 +263,11 @@ func where(text string) (symbol string, offset, addr uint64) {
 	if !number {
 		return text, 0, 0
 	}
-	if symbol, offset, addr = where(text[:at]); symbol == "" {
+	symbol, offset, addr = where(text[:at])
+	switch most := math.MaxUint64 - n; {
+	case offset > most || addr > most:
+		return text, 0, 0
+	case symbol == "":
 		return "", 0, addr + n
 	}
 	return symbol, offset + n, 0

@@ -126,6 +126,9 @@ func TestRefusedPlaces(t *testing.T) {
 		"/bin/sh":             "the file /bin/sh without a function; give both, as in /bin/sh:FUNCTION",
 		"/bin/sh:":            "the file /bin/sh without a function",
 		"sh:":                 "the file sh without a function",
+
+		"vfs.Read+18446744073709551615+0x12": `"18446744073709551615+0x12" behind vfs.Read+ is not an offset`,
+		"0xffffffffffffffff+0x12":            `"0xffffffffffffffff+0x12" is not an address`,
 	} {
 		got, err := ParseSite(text)
 		switch {
