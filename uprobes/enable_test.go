@@ -8,6 +8,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/probe"
 	"sonde/linux/proc"
+	"sonde/linux/space"
 )
 
 // armedAt reports whether the text of p has a breakpoint at addr.
@@ -112,6 +113,42 @@ func TestEnableFailsWhole(t *testing.T) {
 		}
 		if all := All(); len(all) != 1 || !all[0].Disabled {
 			t.Errorf("%+v", all)
+		}
+	})
+}
+
+// TestBeginsDisabled: there is no breakpoint, and no hit, until the probe is enabled.
+func TestBeginsDisabled(t *testing.T) {
+	d := new(diary)
+	u := &Uprobe{Vaddr: textAt, Disabled: true, Handler: d.probe("u")}
+	play(t, func(p *proc.Process) {
+		u.Pid = p.PID
+		must(t, RegisterUprobe(u))
+	}, func(p *player) {
+		if all := All(); p.Peek(textAt, 1)[0] == 0xCC || len(all) != 1 || !all[0].Disabled {
+			t.Errorf("%+v", all)
+		}
+		execute(p, textAt)
+		must(t, EnableUprobe(u))
+		d.add("-")
+		execute(p, textAt)
+	})
+	d.wants(t, "-", "u")
+}
+
+// TestFileProbeBeginsDisabled: in each process.
+func TestFileProbeBeginsDisabled(t *testing.T) {
+	u := &Uprobe{Disabled: true}
+	withFile(t, u, func(p *player, fd uint64) {
+		mapLib(t, p, fd, libAt, 1, exec, 0)
+		must(t, RegisterUprobe(u))
+		mapLib(t, p, fd, libAt+space.PageSize, 1, exec, 0)
+		for _, at := range []uint64{libAt, libAt + space.PageSize} {
+			probedAt(t, p, "disabled", at+offset, false)
+		}
+		must(t, EnableUprobe(u))
+		for _, at := range []uint64{libAt, libAt + space.PageSize} {
+			probedAt(t, p, "enabled", at+offset, true)
 		}
 	})
 }

@@ -103,7 +103,7 @@ func (o order) openFile() (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{o: o, opened: opened, off: u.Offset, counter: new(probe.Counter)}
+	f := &file{o: o, opened: opened, off: u.Offset, counter: new(probe.Counter), disabled: u.Disabled}
 	if err := f.check(u); err != nil {
 		vfs.Close(opened)
 		idle()

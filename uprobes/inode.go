@@ -99,6 +99,13 @@ func (f *file) arm(p *proc.Process, a space.Area) {
 	}
 }
 
+// beginsDisabled disables m, which no hit finds yet, if off says so.
+func (m *member) beginsDisabled(off bool) {
+	if off && !m.ends() {
+		m.flags.Set(disabled)
+	}
+}
+
 // spot is the place of a file probe in a process.
 type spot struct {
 	file *file
@@ -114,9 +121,7 @@ func (tk *task) addFile(at spot) {
 	}
 	for _, m := range ms {
 		m.file, m.Counter = f, f.counter
-		if f.disabled && !m.ends() {
-			m.flags.Set(disabled)
-		}
+		m.beginsDisabled(f.disabled)
 	}
 	tk.list(ms)
 	if tk.placed == nil {

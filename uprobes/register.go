@@ -123,6 +123,9 @@ func (o order) register() error {
 		tk.unused()
 		return err
 	}
+	for _, m := range ms {
+		m.beginsDisabled(u.Disabled)
+	}
 	u.file.Store(nil)
 	u.state.Store(ms[0])
 	tk.list(ms)

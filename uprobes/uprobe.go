@@ -30,6 +30,8 @@ type Uprobe struct {
 	Symbol string
 	Offset uint64
 	Comm   string // with Path: only in processes with this name
+	// Disabled says that it begins disabled; afterwards use EnableUprobe and DisableUprobe.
+	Disabled bool
 	// Handler is called before the instruction is executed, in the thread that hit it, with
 	// its registers, which it may change. It may block. A process that is killed waits for
 	// its handlers, but only for two seconds; then it abandons the handler with its

@@ -155,7 +155,7 @@ var places = []Mutant{
 	},
 	{
 		Name: "disabled-file-probe-in-a-new-process", File: "uprobes/inode.go",
-		Old: "if f.disabled && !m.ends() {", New: "if f == nil && !m.ends() {",
+		Old: "m.beginsDisabled(f.disabled)", New: "m.beginsDisabled(false)",
 		By:  host("uprobes", "TestFileProbeOfAChild"),
 		Why: "a disabled file probe is hit in processes that come later",
 	},

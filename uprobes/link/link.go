@@ -29,11 +29,6 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment
 			return nil, a.Detach(), attach.Misplaced(sites[i], err)
 		}
 	}
-	if l.Options.Disabled {
-		if err := a.Enable(false); err != nil {
-			return nil, a.Detach(), err
-		}
-	}
 	return a, c, nil
 }
 
@@ -97,9 +92,17 @@ func functions(path, pattern string) (names []string, err error) {
 
 // register registers the probe of a place, which at names.
 func register(place *attach.Place, at attach.Site) (*uprobes.Uprobe, error) {
+	u, rp := newProbe(place, at)
+	if rp != nil {
+		return u, uprobes.RegisterUretprobe(rp)
+	}
+	return u, uprobes.RegisterUprobe(u)
+}
+
+// newProbe makes the probe of a place; of a return probe it is the U.
+func newProbe(place *attach.Place, at attach.Site) (u *uprobes.Uprobe, rp *uprobes.Uretprobe) {
 	o := &place.Link.Options
-	var rp *uprobes.Uretprobe
-	u := &uprobes.Uprobe{Handler: hit}
+	u = &uprobes.Uprobe{Handler: hit}
 	if at.Return {
 		rp = &uprobes.Uretprobe{Handler: returns, MaxActive: o.Active, DataWords: o.Data}
 		if u = &rp.U; o.Entry != nil {
@@ -107,11 +110,8 @@ func register(place *attach.Place, at attach.Site) (*uprobes.Uprobe, error) {
 		}
 	}
 	u.Pid, u.Vaddr, u.Path, u.Symbol, u.Offset = at.PID, at.Addr, Path(at.File), at.Symbol, at.Offset
-	u.TrapSafe, u.Place = !o.Block, place
-	if rp != nil {
-		return u, uprobes.RegisterUretprobe(rp)
-	}
-	return u, uprobes.RegisterUprobe(u)
+	u.TrapSafe, u.Place, u.Disabled = !o.Block, place, o.Disabled
+	return u, rp
 }
 
 // Detach is part of attach.Attachment.
