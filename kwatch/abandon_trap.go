@@ -25,13 +25,6 @@ func blame(at uintptr) (h die.Handler, first bool) {
 	return h, !p.gone.Swap(true)
 }
 
-// unload lets no CPU watch for what is gone.
-func unload() {
-	mu.Lock()
-	defer mu.Unlock()
-	load(nil)
-}
-
 // afterAbandon continues the #DB whose handler was abandoned.
 func afterAbandon(r *amd64.Regs) {
 	id := trap.ID(r)

@@ -204,6 +204,19 @@ func load(ps []*point) {
 	loaded(n)
 }
 
+// unload lets no CPU watch for what is gone.
+func unload() {
+	mu.Lock()
+	defer mu.Unlock()
+	var gone []*point
+	for n := range points {
+		if p := points[n].Load(); p != nil && p.gone.Load() {
+			gone = append(gone, p)
+		}
+	}
+	load(gone)
+}
+
 // sets counts the calls of set. guarded by mu
 var sets uint64
 

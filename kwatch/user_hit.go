@@ -130,11 +130,13 @@ func (p *point) takeUser(n int, done uint64, t *proc.Thread) (also uint64) {
 	t.RunHandler(func() { u.handler(h, t) }, func(returned bool, e any) {
 		if returned {
 			p.accounts.CountNested(0, probe.Handled)
-		} else {
-			p.abandoned()
-			handler.Panicked("kwatch", p.what(), e)
+			u.leave()
+			return
 		}
+		p.abandoned()
+		handler.Panicked("kwatch", p.what(), e)
 		u.leave()
+		unload()
 	})
 	return also
 }

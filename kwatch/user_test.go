@@ -2,11 +2,13 @@ package kwatch
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
+	"sonde/kernel/attach"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
@@ -207,6 +209,42 @@ func TestHandlerThatDoesNotReturn(t *testing.T) {
 				t.Errorf("%+v, before %+v", l, before)
 			}
 		})
+	}
+}
+
+// TestNobodyWatchesWhatIsGone: when a handler was abandoned, no CPU watches for it any more, so that the program is not hit
+// again; and probes around an instruction that was watched check again whether they can have a jump.
+func TestNobodyWatchesWhatIsGone(t *testing.T) {
+	log := onFake(t)
+	w := proctest.NewWorld(64<<20, func(th *proc.Thread) {
+		if r := th.Regs(); r.AX == reported {
+			OfThread(th, r.DI)
+		} else {
+			calls.Handle(th)
+		}
+	})
+	p := start(t, w, func(p *proc.Process) {
+		reg, err := RegisterKwatchUser(p, proctest.Data, 8, Write, func(*Hit, *proc.Thread) { panic("of a test") })
+		if must(t, err); reg != 0 {
+			t.Errorf("register %d", reg)
+		}
+	}, func(p *proctest.Player) {
+		p.Poke64(proctest.Data, 1)
+		p.Call(reported, 1<<0)
+		mu.Lock()
+		defer mu.Unlock()
+		if (*log)[len(*log)-1][0].On {
+			t.Error("it is watched for")
+		}
+	})
+	<-p.Done()
+	var checked []uintptr
+	this.recheck = func(addr uintptr) (c attach.Change) { checked = append(checked, addr); return c }
+	reg, err := RegisterKwatch(0x3000, 1, Execute, nothing)
+	must(t, err)
+	points[reg].Load().gone.Store(true)
+	if unload(); !slices.Equal(checked, []uintptr{0x3000, 0x3000}) || (*log)[len(*log)-1][reg].On {
+		t.Errorf("%#x checked; %+v", checked, (*log)[len(*log)-1])
 	}
 }
 
