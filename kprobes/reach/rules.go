@@ -14,7 +14,7 @@ import (
 var trapEntries = names{
 	"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.entryNMI", "sonde/arch/amd64/trap.entryFault",
 	"sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
-	"sonde/arch/amd64/trap.entryDebug", "sonde/arch/amd64/trap.entryWatch",
+	"sonde/arch/amd64/trap.entryDebug", "sonde/arch/amd64/trap.entryWatch", "sonde/arch/amd64/trap.entryWatchReal",
 	"sonde/arch/amd64/trap.bareReturn", "sonde/arch/amd64/trap.bareSetTF", "sonde/arch/amd64/trap.bareClearTF", "sonde/arch/amd64/trap.bareSetRF",
 	"sonde/arch/amd64/trap.unwind", "sonde/arch/amd64/user.fromSyscall", "sonde/arch/amd64/user.abandoned",
 	"sonde/kprobes.detour", "sonde/kprobes.note", "sonde/kprobes.plain", "sonde/kprobes.late", "sonde/kprobes.trampoline",
@@ -44,6 +44,7 @@ var indirect = []struct {
 	{"sonde/arch/amd64/trap.takeBreakpoint", names{"sonde/kprobes.onBreakpoint"}, "the handler of #BP while nothing is watched"},
 	{"sonde/arch/amd64/trap.entryDB", names{"sonde/kprobes.onStep", "sonde/arch/amd64/trap.takeDebug", "sonde/arch/amd64/user.fromTrap"}, "the vector's handler"},
 	{"sonde/arch/amd64/trap.entryWatch", names{"sonde/kprobes.onStep", "sonde/arch/amd64/trap.takeDebug", "sonde/arch/amd64/user.fromTrap"}, "the vector's handler"},
+	{"sonde/arch/amd64/trap.entryWatchReal", names{"sonde/kprobes.onStep", "sonde/arch/amd64/trap.takeDebug", "sonde/arch/amd64/user.fromTrap"}, "the vector's handler"},
 	{"sonde/arch/amd64/trap.takeDebug", names{"sonde/kwatch.onHit"}, "the handler of watchpoints"},
 	{"sonde/arch/amd64/trap.Stepped", names{"sonde/kprobes.onStep"}, "the handler of steps"},
 	{"sonde/kwatch.(*state).take", nil, "a watchpoint's handler"},

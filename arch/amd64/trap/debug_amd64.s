@@ -21,12 +21,14 @@ dropped:
 	POPQ	AX
 	IRETQ
 
-// func watchAddresses() (watch, step uintptr)
-TEXT ·watchAddresses(SB),NOSPLIT,$0-16
+// func watchAddresses() (watch, step, real uintptr)
+TEXT ·watchAddresses(SB),NOSPLIT,$0-24
 	MOVQ	$·entryWatch(SB), AX
 	MOVQ	AX, watch+0(FP)
 	MOVQ	$·entryDebug(SB), AX
 	MOVQ	AX, step+8(FP)
+	MOVQ	$·entryWatchReal(SB), AX
+	MOVQ	AX, real+16(FP)
 	RET
 
 // func lidt(idtr *[10]byte)

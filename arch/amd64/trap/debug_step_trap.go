@@ -15,6 +15,9 @@ package trap
 //   returns from it, with DR6 unchanged, and a mark in the first frame. The usual gate leads
 //   to entryWatch: without a step there is no second #DB.
 //
+// On a processor all of them come on the stack of the IST, by entryWatchReal: a program can have one come
+// before the first instruction of an entry, where SP is the program's.
+//
 // QEMU also remembers each data watchpoint that was hit until something else in the page is
 // accessed, and reports it in DR6 whenever a step ends. But then there is no second #DB: without
 // the mark such bits are of an earlier hit (SetDoubles).
@@ -50,7 +53,7 @@ var doubles bool
 
 // SetDoubles sets that: on is true in QEMU.
 //
-// Context: boot.
+// Context: boot, or while nothing is watched.
 func SetDoubles(on bool) { doubles = on }
 
 // twice is the mark that entryDebug sets, above CS in the frame.
@@ -84,7 +87,15 @@ const stepRoom = 256
 // Context: any.
 func BlindSteps() uint64 { return blind.Load() }
 
-func watchAddresses() (watch, step uintptr)
+// callEntry is where SYSCALL leads to, and breakEntry where #BP does.
+var callEntry, breakEntry uintptr
+
+// SetCallEntry makes known where SYSCALL leads to.
+//
+// Context: boot.
+func SetCallEntry(at uintptr) { callEntry = at }
+
+func watchAddresses() (watch, step, real uintptr)
 
 //go:noescape
 func lidt(idtr *[10]byte)
@@ -97,7 +108,11 @@ func watchSteps() {
 	usualIDTR = pseudo(uintptr(unsafe.Pointer(idt)), vectors*16-1)
 	stepIDTR = pseudo(uintptr(unsafe.Pointer(&stepIDT)), vectors*16-1)
 	stepIDT = *idt
-	watch, step := watchAddresses()
+	watch, step, real := watchAddresses()
+	if !doubles {
+		watch = real
+	}
+	breakEntry, _ = leanAddresses()
 	stepIDT[amd64.VEC_DB] = amd64.MakeGate(uint64(step), amd64.SelKernelCode, 0, amd64.GateInterrupt, 0)
 	handlers[amd64.VEC_BP] = takeBreakpoint
 	gate := amd64.MakeGate(uint64(watch), amd64.SelKernelCode, istDebug, amd64.GateInterrupt, 0)
@@ -121,7 +136,7 @@ func takeBreakpoint(r *amd64.Regs) {
 // Context: trap, about to return to r.
 func PrepareStep(r *amd64.Regs) {
 	id := ID(r)
-	if watching[id] == 0 || r.Flags&amd64.RFLAGS_TF == 0 || stepping[id] != noStep {
+	if !doubles || watching[id] == 0 || r.Flags&amd64.RFLAGS_TF == 0 || stepping[id] != noStep {
 		return
 	}
 	if lo, _ := goruntime.Stack(G(r)); uintptr(r.SP) < lo+stepRoom {
@@ -148,11 +163,11 @@ func stepDone(id int) {
 // usualIDTR and stepIDTR are the operands of LIDT.
 var usualIDTR, stepIDTR [10]byte
 
-// stepsWith makes programs run with the IDT for steps, if anything is watched: they can set TF at any
+// stepsWith makes programs run with the IDT for steps, if anything is watched in QEMU: they can set TF at any
 // time, and the next instruction may be a watched access. Both #DBs come on the stack of RSP0.
 func (r *Ring3) stepsWith(on bool) {
 	r.UsualIDT, r.StepIDT = uintptr(unsafe.Pointer(&usualIDTR)), 0
-	if on {
+	if on && doubles {
 		r.StepIDT = uintptr(unsafe.Pointer(&stepIDTR))
 	}
 }

@@ -86,7 +86,15 @@ TEXT ·entryDB(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	BEGIN(const_vecDB)
 	LEAN(const_vecDB)
 
-// entryWatch is entryDB while something is watched.
+// DROP returns from a #DB in the frame that BEGIN has made, with vector and error.
+#define DROP \
+	MOVL	$const_dr6Fixed, R15; \
+	MOVQ	R15, DR6; \
+	POPQ	R15; \
+	ADDQ	$16, SP; \
+	IRETQ
+
+// entryWatch is entryDB while something is watched in QEMU.
 TEXT ·entryWatch(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	BEGIN(const_vecDB)
 	MOVQ	24(SP), R15		// interrupted IP
@@ -98,11 +106,26 @@ faulted:
 	// The first instruction of another entry. QEMU has told of a watched load, although the
 	// instruction then caused a page fault: no processor does, and GS may be a program's.
 	// The instruction is executed again, and told of then, if the fault is served.
-	MOVL	$const_dr6Fixed, R15
-	MOVQ	R15, DR6
-	POPQ	R15
-	ADDQ	$16, SP			// vector, error
-	IRETQ
+	DROP
+
+// entryWatchReal is entryDB while something is watched on a processor. What MOV SS or POP SS has accessed
+// is told of behind the next instruction. If a program has called the kernel by that, it is the first one
+// of an entry, and GS is the program's. Nobody is told of such an access: no other program does that.
+//
+// Source: Intel SDM, volume 3, "Masking Exceptions and Interrupts When Switching Stacks".
+TEXT ·entryWatchReal(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	BEGIN(const_vecDB)
+	MOVQ	24(SP), R15		// interrupted IP
+	CMPQ	R15, ·callEntry(SB)
+	JEQ	delayed
+	CMPQ	R15, ·breakEntry(SB)
+	JEQ	delayed
+	SUBQ	·stubs(SB), R15
+	CMPQ	R15, $const_page
+	JLO	delayed
+	LEAN(const_vecDB)
+delayed:
+	DROP
 
 // func leanAddresses() (bp, db uintptr)
 TEXT ·leanAddresses(SB),NOSPLIT,$0-16

@@ -175,6 +175,7 @@ func InitCPU(root uint64) {
 	r.Trap, syscall = addresses()
 	msr.Write(amd64.MSR_STAR, amd64.STAR)
 	msr.Write(amd64.MSR_LSTAR, uint64(syscall))
+	trap.SetCallEntry(syscall)
 	msr.Write(amd64.MSR_CSTAR, 0) // for 32-bit code, which cannot run
 	msr.Write(amd64.MSR_FMASK, programMask)
 	enableSyscall()
