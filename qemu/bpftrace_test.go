@@ -50,7 +50,7 @@ func TestBpftrace(t *testing.T) {
 	var commands []string
 	for _, b := range shownBy(t) {
 		for _, line := range b.lines {
-			if command, ok := strings.CutPrefix(line, "/ # "); ok {
+			if command, ok := strings.CutPrefix(line, "sonde# "); ok {
 				commands = append(commands, command)
 			}
 		}
@@ -59,7 +59,7 @@ func TestBpftrace(t *testing.T) {
 	for _, b := range shownBy(t) {
 		var output []string
 		for _, line := range b.lines {
-			if !strings.HasPrefix(line, "/ # ") {
+			if !strings.HasPrefix(line, "sonde# ") {
 				output = append(output, line)
 			}
 		}

@@ -134,7 +134,7 @@ func showsTools(t *testing.T, blocks []block) {
 	t.Helper()
 	shown := map[string]string{}
 	for _, b := range blocks {
-		for _, run := range strings.Split(strings.Join(b.lines, "\n"), "/ # ") {
+		for _, run := range strings.Split(strings.Join(b.lines, "\n"), "sonde# ") {
 			command, text, _ := strings.Cut(run, "\n")
 			shown[command] = text
 		}

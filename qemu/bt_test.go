@@ -55,7 +55,7 @@ func TestOneLiners(t *testing.T) {
 		scripts, shown := make([]string, len(part)), make([]string, len(part))
 		for i, b := range part {
 			for _, line := range b.lines {
-				if command, ok := strings.CutPrefix(line, "/ # "); ok {
+				if command, ok := strings.CutPrefix(line, "sonde# "); ok {
 					scripts[i] += command + "\n"
 				} else {
 					shown[i] += line + "\n"
