@@ -149,7 +149,9 @@ func TestWithoutAKeyboard(t *testing.T) {
 			b.Extra, monitor = withMonitor(t)
 			b.Extra = append(b.Extra, "-machine", "i8042=off")
 			c := startConsole(t, b.Config)
-			c.seeIn(bootLimit, "sonde, "+b.title)
+			if log := c.seeIn(bootLimit, "sonde, "+b.title); strings.Contains(log, "error: ") {
+				t.Errorf("GRUB lacks something: %s", log)
+			}
 			c.key(strings.Repeat("\x1b[B", b.entry) + "\r")
 			for _, want := range b.shows {
 				c.seeIn(bootLimit, want)

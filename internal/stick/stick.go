@@ -22,7 +22,12 @@ var ErrTool = errors.New("no medium made")
 
 // modules are what GRUB needs to find its menu on the medium, show it on screen and
 // serial line, and load the kernel. With all there are the image would be twice as large.
-const modules = "multiboot2 serial normal configfile terminal part_gpt part_msdos iso9660 all_video"
+const modules = "multiboot2 serial normal configfile terminal iso9660 all_video " + partitions
+
+// partitions are the modules for all kinds of partition tables. The first menu on the medium, which
+// GRUB's tools write, loads them all, and shows an error for each that is missing.
+const partitions = "part_acorn part_amiga part_apple part_bsd part_dfly part_dvh part_gpt part_msdos " +
+	"part_plan part_sun part_sunpc"
 
 // Options say what is on a medium. Kernel must be set.
 type Options struct {
