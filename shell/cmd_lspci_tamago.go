@@ -11,7 +11,7 @@ import (
 
 var lspciCommand = &Command{
 	Name: "lspci", Usage: "[-v|-vv] [-n|-nn] [-x|-xxx] [-s [[BUS]:][SLOT][.FUNCTION]]",
-	Help: "list PCI devices (-v, -vv: more details; -n, -nn: numbers; -x, -xxx: bytes), with names if there is /usr/share/misc/pci.ids",
+	Help: "list PCI devices (-v, -vv: more details; -n, -nn: numbers; -x, -xxx: bytes; -s: one device); names of devices need /usr/share/misc/pci.ids",
 	Run:  lspci,
 }
 
