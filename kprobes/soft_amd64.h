@@ -3,7 +3,7 @@
 //
 // To the handler it looks as if the code had been interrupted. Regs.SP is the SP
 // before; Regs.IP is the handler's to set. Nothing is masked: interrupts stay as
-// they are (spec/4 §5: such handlers run without interrupts disabled). So
+// they are (kprobes.txt §5: such handlers run without interrupts disabled). So
 // everything is kept on stacks, never in the CPU's own memory, which an
 // interrupt's probes use as well; and the frame is filled after SP has moved to
 // it, because an interrupt would take the same place otherwise. What is pushed

@@ -1,4 +1,4 @@
-# /sys/kernel/debug/kprobes, the control files of spec/4.
+# /sys/kernel/debug/kprobes, the control files of kprobes.txt, appendix A.
 
 NAME the control files are there
 RUN ls /sys/kernel/debug/kprobes

@@ -1,4 +1,4 @@
-# The first probe: kprobe_example, after spec/1's own example. Stories that count
+# The first probe: kprobe_example, after Linux's samples/kprobes. Stories that count
 # lines of the log begin with dmesg -C: their own text is in it, as the command line.
 
 NAME a probe on the default function shows every hit

@@ -1,4 +1,4 @@
-# Probes that are hit by a jump: spec/4 §1.4 and appendix B.
+# Probes that are hit by a jump: kprobes.txt §1.4 and appendix B.
 
 NAME the jump comes by itself and goes by sysctl
 RUN insmod kprobe_example symbol=vfs.Read post=0; sleep 0.2; cat /sys/kernel/debug/kprobes/list

@@ -1,4 +1,4 @@
-# Return probes and jprobes, after the examples of spec/1.
+# Return probes and jprobes, after Linux's samples/kprobes.
 
 NAME a return probe tells what a function returned and how long it took
 RUN echo hello > /tmp/x
