@@ -114,11 +114,10 @@ func (o order) openFile() (*file, error) {
 
 // check checks that the instruction can be probed.
 func (f *file) check(u *Uprobe) error {
-	back, err := f.opened.Backing()
-	if err != nil {
+	var err error
+	if f.ident, err = images.IdentOf(f.opened); err != nil {
 		return err
 	}
-	f.ident = back.Ident()
 	if err := f.find(u); err != nil {
 		return err
 	}

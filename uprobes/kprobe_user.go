@@ -9,6 +9,7 @@ import (
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/space"
+	"sonde/uprobes/images"
 	"sonde/uprobes/machine"
 )
 
@@ -51,19 +52,15 @@ type VMA struct {
 
 // InodeOf returns the inode of the file at a path.
 //
-// Errors: those of opening it; ENODEV it is not a regular file.
+// Errors: those of opening it; ENODEV if it is not a regular file.
 func InodeOf(path string) (Inode, error) {
 	f, err := vfs.Open(path, vfs.O_RDONLY)
 	if err != nil {
 		return Inode{}, err
 	}
 	defer vfs.Close(f)
-	b, err := f.Backing()
-	if err != nil {
-		return Inode{}, err
-	}
-	id := b.Ident()
-	return Inode{id.Dev, id.Inode}, nil
+	id, err := images.IdentOf(f)
+	return inodeOf(id), err
 }
 
 // PlaceOf returns Page and VMA for an address of a process.

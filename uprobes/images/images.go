@@ -43,10 +43,7 @@ func Of(path string, ident backing.Ident) *Image {
 		return nil
 	}
 	im := &Image{opened: opened}
-	if b, err := opened.Backing(); err == nil {
-		im.ident = b.Ident()
-	}
-	if im.ident != ident {
+	if im.ident, err = IdentOf(opened); err != nil || im.ident != ident {
 		vfs.Close(opened)
 		return nil
 	}
@@ -148,4 +145,18 @@ func (im *Image) GoReturns(addr, bias uint64) (at []uint64, ok bool, err error) 
 		at = append(at, r+bias)
 	}
 	return at, true, err
+}
+
+// IdentOf says which file f is. It needs no lock.
+//
+// Errors: ENODEV f is not a regular file; EBADF it is closed.
+func IdentOf(f *vfs.File) (backing.Ident, error) {
+	b, err := f.Backing()
+	switch {
+	case errors.Is(err, syscall.ENODEV), err == nil && b == nil: // nil: /dev/zero
+		return backing.Ident{}, refusal.New(syscall.ENODEV, "uprobes: %s is not a regular file", f.Name())
+	case err != nil:
+		return backing.Ident{}, err
+	}
+	return b.Ident(), nil
 }

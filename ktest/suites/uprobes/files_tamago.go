@@ -126,6 +126,7 @@ func ofFileRefused(t *suites.T) {
 	}{
 		{"no such file", "/bin/no", 0, syscall.ENOENT},
 		{"a device", "/dev/null", 0, syscall.ENODEV},
+		{"a device that can be mapped", "/dev/zero", 0, syscall.ENODEV},
 		{"behind the end", p.path, 1 << 40, syscall.EINVAL},
 		{"no instruction", p.path, 0x200000, syscall.EINVAL},
 	} {
