@@ -244,6 +244,13 @@ func TestRefusedOptions(t *testing.T) {
 			t.Fatalf("%s: refused, and %v and %v have probes", c.place, kernel.open, program.open)
 		}
 	}
+	for _, s := range []Site{{Kind: Tick}, {Kind: Tick, Hz: -1}, {Kind: Tick, Hz: maxHz + 1}, {Kind: Every}, {Kind: Every, Period: -1}, {Kind: Every, Period: maxPeriod + 1}} {
+		Provide(s.Kind, kernel)
+		if _, err := Attach([]Site{s}, nil, nil); !errors.Is(err, syscall.EINVAL) || len(kernel.open) > 0 {
+			t.Errorf("%v: %v", s, err)
+		}
+		Provide(s.Kind, nil)
+	}
 	if _, err := Attach(nil, nil, nil); !errors.Is(err, syscall.EINVAL) {
 		t.Error("nowhere:", err)
 	}

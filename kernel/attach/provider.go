@@ -219,6 +219,10 @@ func (s Site) fits(o *Options) error {
 		return no("a %s has no %s; kinds with it: %s", s.Kind, missing, able(missing))
 	case o.Data < 0 || o.Active < 0:
 		return refusal.New(syscall.ERANGE, "place %q: %d words of data for each call, %d calls at the same time; give 0 or more of each", s, o.Data, o.Active)
+	case s.Kind == Tick && (s.Hz < 1 || s.Hz > maxHz):
+		return no("%d Hz is not a frequency; give 1 to %d", s.Hz, maxHz)
+	case s.Kind == Every && (s.Period <= 0 || s.Period > maxPeriod):
+		return no("%v is not an interval; give up to %v", s.Period, maxPeriod)
 	case !s.Return && (o.Entry != nil || o.Data != 0 || o.Active != 0):
 		return no("an entry handler and data per call are for returns; give ret:%s", s)
 	}
