@@ -96,14 +96,23 @@ func (a *Archive) folder(host, guest string) error {
 		if err != nil {
 			return err
 		}
-		err = a.add(filepath.Join(host, d.Name()), path.Join(guest, d.Name()), info)
+		file := filepath.Join(host, d.Name())
+		err = a.add(file, path.Join(guest, d.Name()), info)
 		if errors.Is(err, errInterpreter) && a.Say != nil {
-			fmt.Fprintf(a.Say, "%v (the script itself is added)\n", err)
+			fmt.Fprintf(a.Say, "%s: added without what runs it: %v\n", file, cause(err))
 		} else if err != nil && !errors.Is(err, errInterpreter) {
 			return err
 		}
 	}
 	return nil
+}
+
+// cause is the system's error in err.
+func cause(err error) error {
+	if missing := new(fs.PathError); errors.As(err, &missing) {
+		return missing
+	}
+	return err
 }
 
 // put adds e under its name; the last put wins.

@@ -182,7 +182,7 @@ func TestScriptsInFoldersMayLackTheirInterpreter(t *testing.T) {
 	if len(got) != 3 || got["d/script"].Mode == 0 {
 		t.Errorf("%d entries: %v", len(got), got)
 	}
-	want := filepath.Join(dir, "script") + ": cannot be added: it needs /no/such/shell: stat /no/such/shell: no such file or directory (the script itself is added)\n"
+	want := filepath.Join(dir, "script") + ": added without what runs it: stat /no/such/shell: no such file or directory\n"
 	if said.String() != want {
 		t.Errorf("said %q, want %q", &said, want)
 	}
