@@ -314,10 +314,9 @@ func (k *Kprobe) notes() bool {
 //
 // Context: any.
 func (k *Kprobe) disableForGood() bool {
+	did := k.Flags.Set(flagGone) // first: see shorten
 	if pt := points.Find(k.Addr); pt != nil {
-		pt.call.Store(0)
-		pt.note.Store(0)
-		pt.second.Store(0)
+		pt.lengthen()
 	}
-	return k.Flags.Set(flagGone)
+	return did
 }

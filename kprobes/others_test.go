@@ -2,7 +2,9 @@ package kprobes
 
 import (
 	"errors"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -155,6 +157,39 @@ func TestFlagsAfterwards(t *testing.T) {
 	if sse.Flags != 0 || rp.KP.Flags != FlagDisabled || j.KP.Flags != 0 {
 		t.Errorf("flags %#x, %#x and %#x are left", sse.Flags, rp.KP.Flags, j.KP.Flags)
 	}
+}
+
+// TestAbandonedWhileItsPointChanges: hits have no short path to it then, whatever came first.
+func TestAbandonedWhileItsPointChanges(t *testing.T) {
+	f, k := newFake(t), at("t.work", 0)
+	f.must(k)
+	pt := points.Find(k.Addr)
+	var round, done atomic.Int32
+	const rounds = 1_000_000
+	go func() {
+		for n := int32(1); n <= rounds; n++ {
+			for round.Load() < n {
+				runtime.Gosched()
+			}
+			k.disableForGood()
+			done.Store(n)
+		}
+	}()
+	for n := int32(1); n <= rounds; n++ {
+		k.Flags.Clear(flagGone)
+		pt.shorten()
+		round.Store(n)
+		for range n % 64 { // so that the two meet anywhere
+			done.Load()
+		}
+		for pt.shorten(); done.Load() < n; {
+			runtime.Gosched()
+		}
+		if pt.call.Load() != 0 {
+			t.Fatal("hits still call a handler that was abandoned, round", n)
+		}
+	}
+	UnregisterKprobe(k)
 }
 
 // TestAccountsBeginAnew: with each registration, on all CPUs.

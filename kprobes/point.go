@@ -153,6 +153,18 @@ func (pt *point) shorten() {
 	pt.call.Store(call)
 	pt.note.Store(note)
 	pt.second.Store(second)
+	if slices.ContainsFunc(pt.probes(), func(k *Kprobe) bool { return k.Flags.Has(flagGone) }) {
+		pt.lengthen() // one may have been abandoned meanwhile
+	}
+}
+
+// lengthen takes the short path away.
+//
+// Context: any.
+func (pt *point) lengthen() {
+	pt.call.Store(0)
+	pt.note.Store(0)
+	pt.second.Store(0)
 }
 
 // wanted reports whether some probe is enabled, so that the point must be armed.
