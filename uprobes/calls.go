@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"sonde/kernel/probe"
+	"sonde/linux/proc"
 )
 
 // callList has the calls of a thread that return probes wait for. They are found by their
@@ -239,6 +240,15 @@ func (cs *callList) each(f func(*call)) {
 	for _, c := range cs.allLeft() {
 		f(c)
 	}
+}
+
+// giveUp makes the calls return in mem as if they had no probe.
+func (cs *callList) giveUp(mem *proc.Memory, tramp uint64) {
+	cs.each(func(c *call) {
+		if v, err := mem.LoadWord(c.slot); err == nil && v == tramp && c.ret != tramp {
+			mem.SwapWord(c.slot, c.ret)
+		}
+	})
 }
 
 // forget forgets all calls: the thread ends.

@@ -68,12 +68,7 @@ func (th *thread) bequeath(mem *proc.Memory) callList {
 	if mem == th.text.mem {
 		return callList{stack: slices.Clone(cs.stack[max(0, len(cs.stack)-manyCalls):])}
 	}
-	tramp := th.text.trampoline.Load()
-	cs.each(func(c *call) {
-		if v, err := mem.LoadWord(c.slot); err == nil && v == tramp && c.ret != tramp {
-			mem.SwapWord(c.slot, c.ret)
-		}
-	})
+	cs.giveUp(mem, th.text.trampoline.Load())
 	return callList{}
 }
 
