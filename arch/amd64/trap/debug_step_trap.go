@@ -136,7 +136,7 @@ func takeBreakpoint(r *amd64.Regs) {
 // Context: trap, about to return to r.
 func PrepareStep(r *amd64.Regs) {
 	id := ID(r)
-	if !doubles || watching[id] == 0 || r.Flags&amd64.RFLAGS_TF == 0 || stepping[id] != noStep {
+	if watching[id] == 0 || r.Flags&amd64.RFLAGS_TF == 0 || stepping[id] != noStep || !doubles {
 		return
 	}
 	if lo, _ := goruntime.Stack(G(r)); uintptr(r.SP) < lo+stepRoom {
