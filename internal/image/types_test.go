@@ -70,7 +70,7 @@ func TestTypesFit(t *testing.T) {
 	}
 	_, size := linked(t, BuildOptions{}).table(t)
 	t.Logf("%d bytes", size)
-	if most := 60_500; size > most { // Go 1.26 makes 59,000, Go 1.27 60,300
+	if most := 61_000; size > most { // Go 1.26 makes 59,200, Go 1.27 60,500
 		t.Errorf("the table of types has %d bytes, more than %d", size, most)
 	}
 }

@@ -324,7 +324,7 @@ EXPECT ^kretprobe:vfs.Read$
 EXPECT ^kprobe:vmlinux:vfs_read$
 
 NAME the command ends with the script, also while it is being started
-RUN gone() { for i in $(seq 100); do ps | grep -q '/bin/sleep' || break; sleep 0.1; done; ps | grep '/bin/sleep' || echo it has ended; }
+RUN gone() { for i in $(seq 100); do ps | grep -q '/bin/sleep 100' || break; sleep 0.1; done; ps | grep '/bin/sleep 100' || echo it has ended; }
 RUN bt -q -e 'i:ms:1 { exit(); }' -c '/bin/sleep 1000'; gone
 EXPECT ^it has ended$
 RUN bt -q -e 'i:ms:200 { exit(); }' -c '/bin/sleep 1001'; gone
