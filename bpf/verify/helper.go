@@ -244,10 +244,8 @@ func (c *call) terminated(v *reg) uint64 {
 
 // byteIsZero tells whether a byte is known to be 0.
 func (sl *slot) byteIsZero(b int) bool {
-	for i, sp := range sl.spills {
-		if sp != nil && b >= i && b < i+sp.bytes {
-			return sp.kind == number && sp.n.IsConst() && sp.n.Bits.Value>>(8*(b-i))&0xff == 0
-		}
+	if i, sp := sl.spilledAt(b); sp != nil {
+		return sp.kind == number && sp.n.IsConst() && sp.n.Bits.Value>>(8*(b-i))&0xff == 0
 	}
 	return sl.kinds[b] == zero
 }

@@ -231,8 +231,9 @@ func (sl *slot) hasOther() bool {
 	return slices.ContainsFunc(sl.spills[:], func(sp *spill) bool { return sp != nil && sp.kind != number })
 }
 
+// spill compares two values on the stack. What is not valid any more is not read.
 func (m *matcher) spill(old, now *spill) bool {
-	if !m.exact && old.from.use == unused {
+	if !m.exact && (old.kind == unset || old.from.use == unused) {
 		return true
 	}
 	return now != nil && old.bytes == now.bytes && m.value(&old.reg, &now.reg)

@@ -41,22 +41,31 @@ func (f *frame) write(off, size int, c content) {
 }
 
 // split has what is left of a value that is spilled at byte b be bytes of which nothing is known.
-// What is left of a pointer must not be read.
+// What is left of a pointer, be it valid or not, must not be read.
 func (sl *slot) split(b int) {
-	for i, sp := range sl.spills {
-		if sp == nil || b < i || b >= i+sp.bytes {
-			continue
-		}
-		left := misc
-		if sp.isPointer() {
-			left = nothing
-		}
-		for j := i; j < i+sp.bytes; j++ {
-			sl.kinds[j] = left
-		}
-		sl.from = refined(sl.from, sp.from)
-		sl.spills[i] = nil
+	i, sp := sl.spilledAt(b)
+	if sp == nil {
+		return
 	}
+	left := misc
+	if sp.kind != number {
+		left = nothing
+	}
+	for j := i; j < i+sp.bytes; j++ {
+		sl.kinds[j] = left
+	}
+	sl.from = refined(sl.from, sp.from)
+	sl.spills[i] = nil
+}
+
+// spilledAt returns the value that byte b is a part of, and its first byte; nil: it is of none.
+func (sl *slot) spilledAt(b int) (first int, _ *spill) {
+	for i, sp := range sl.spills {
+		if sp != nil && b >= i && b < i+sp.bytes {
+			return i, sp
+		}
+	}
+	return 0, nil
 }
 
 // store writes a value at a known offset.
@@ -143,7 +152,7 @@ func (f *frame) readable(off, size int) string {
 }
 
 // havoc has the bytes of [off, off+size) hold anything. If they may also stay as they are, those
-// that were not written stay so.
+// that were not written stay so, and those of a pointer count as not written.
 func (f *frame) havoc(off, size int, surely bool) {
 	if surely {
 		f.write(off, size, misc)
@@ -152,6 +161,9 @@ func (f *frame) havoc(off, size int, surely bool) {
 	for i := off; i < off+size; i++ {
 		word, b := at(i)
 		if sl := f.slots[word]; sl == nil || sl.kinds[b] == nothing {
+			continue
+		} else if _, sp := sl.spilledAt(b); sp != nil && sp.kind != number {
+			f.write(i, 1, nothing)
 			continue
 		}
 		f.write(i, 1, misc)

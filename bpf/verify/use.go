@@ -30,7 +30,7 @@ func passOnSlot(old, now *slot) {
 			continue
 		}
 		sp.from.mark(old.from.use)
-		if o := old.spills[i]; o != nil {
+		if o := old.spills[i]; o != nil && o.kind != unset {
 			sp.from.mark(o.from.use)
 		}
 	}
