@@ -3,6 +3,7 @@ package verify
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"sonde/bpf"
 	"sonde/bpf/verify/scalar"
@@ -252,6 +253,8 @@ func (w *walk) storeStack(s *state, in bpf.Insn, a access, p *reg, v reg) {
 	switch {
 	case v.isPointer() && (lo != hi || a.size < 8 || lo%8 != 0):
 		w.refuse("R%d holds %s: expected a store of 8 bytes at a known, aligned offset, to keep what is known of a pointer", in.Src(), &v)
+	case v.isPointer() && s.outside(p):
+		w.refuse("R%d holds %s: a callback may not leave it on the stack of what it is called for: it may be called again", in.Src(), &v)
 	case lo != hi:
 		f.havoc(int(lo), int(hi-lo)+a.size, false)
 	default:
@@ -262,6 +265,11 @@ func (w *walk) storeStack(s *state, in bpf.Insn, a access, p *reg, v reg) {
 		}
 		f.store(int(lo), a.size, v)
 	}
+}
+
+// outside reports whether a pointer is to the stack of a function that a callback in progress does not end before.
+func (s *state) outside(p *reg) bool {
+	return slices.ContainsFunc(s.frames[p.frame+1:], func(f *frame) bool { return f.callback })
 }
 
 // atomic walks an atomic operation.
