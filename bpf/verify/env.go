@@ -107,6 +107,7 @@ type Helper struct {
 	PerWord  int           // the same for each 8 bytes of the sizes and keys it is given
 	Releases bool          // the record
 	Unsafe   bool          // it changes programs
+	Changes  bool          // what is in the map
 	Maps     []bpf.MapType // the maps that it works on
 	Words    uint32        // how many whole words the values of these maps must have at least
 }

@@ -95,6 +95,9 @@ func (c *call) mapArg(r uint8, v *reg) {
 	if !slices.Contains(c.h.Maps, v.spec.Type) {
 		c.refuse("cannot pass map_type %d into func %s#%d: R%d holds map %s of type %s", v.spec.Type, c.h.Name, c.number, r, v.spec.Name, v.spec.Type)
 	}
+	if c.h.Changes && v.spec.Flags&bpf.ReadOnlyProgram != 0 {
+		c.refuse("write into map forbidden: R%d holds map %s, which programs may only read, and %s changes it", r, v.spec.Name, c.h.Name)
+	}
 	c.spec = v.spec
 	if c.h.Words == 0 {
 		return

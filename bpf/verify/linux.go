@@ -53,8 +53,8 @@ var helpers = [...]struct {
 	Helper
 }{
 	{1, Helper{Name: "bpf_map_lookup_elem", Args: [5]ArgKind{MapArg, Key}, Result: ValueOrNull, Weight: 900, PerWord: 450, Maps: found}},
-	{2, Helper{Name: "bpf_map_update_elem", Args: [5]ArgKind{MapArg, Key, Value, Number}, Result: ErrorCode, Weight: 4600, PerWord: 850, Maps: keyed}},
-	{3, Helper{Name: "bpf_map_delete_elem", Args: [5]ArgKind{MapArg, Key}, Result: ErrorCode, Weight: 2000, PerWord: 450, Maps: deleted}},
+	{2, Helper{Name: "bpf_map_update_elem", Args: [5]ArgKind{MapArg, Key, Value, Number}, Result: ErrorCode, Weight: 4600, PerWord: 850, Changes: true, Maps: keyed}},
+	{3, Helper{Name: "bpf_map_delete_elem", Args: [5]ArgKind{MapArg, Key}, Result: ErrorCode, Weight: 2000, PerWord: 450, Changes: true, Maps: deleted}},
 	{4, Helper{Name: "bpf_probe_read", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 200, PerWord: 6}},
 	{5, Helper{Name: "bpf_ktime_get_ns", Weight: 40}},
 	{6, Helper{Name: "bpf_trace_printk", Args: [5]ArgKind{Memory, Size}, Result: SizeOrError, Weight: 1500, PerWord: 400}},
@@ -70,8 +70,8 @@ var helpers = [...]struct {
 	{45, Helper{Name: "bpf_probe_read_str", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: SizeOrError, Weight: 200, PerWord: 16}},
 	{67, Helper{Name: "bpf_get_stack", Args: [5]ArgKind{ContextArg, MemoryOut, SizeOrZero, Number}, Result: SizeOrError, Weight: 4000, PerWord: 4}},
 	{80, Helper{Name: "bpf_get_current_cgroup_id", Weight: 5}},
-	{87, Helper{Name: "bpf_map_push_elem", Args: [5]ArgKind{MapArg, Value, Number}, Result: ErrorCode, Weight: 1600, Maps: queues}},
-	{88, Helper{Name: "bpf_map_pop_elem", Args: [5]ArgKind{MapArg, ValueOut}, Result: ErrorCode, Weight: 1600, Maps: queues}},
+	{87, Helper{Name: "bpf_map_push_elem", Args: [5]ArgKind{MapArg, Value, Number}, Result: ErrorCode, Weight: 1600, Changes: true, Maps: queues}},
+	{88, Helper{Name: "bpf_map_pop_elem", Args: [5]ArgKind{MapArg, ValueOut}, Result: ErrorCode, Weight: 1600, Changes: true, Maps: queues}},
 	{89, Helper{Name: "bpf_map_peek_elem", Args: [5]ArgKind{MapArg, ValueOut}, Result: ErrorCode, Weight: 1600, Maps: queues}},
 	{109, Helper{Name: "bpf_send_signal", Args: [5]ArgKind{Number}, Result: ErrorCode, Weight: 100, Unsafe: true}},
 	{112, Helper{Name: "bpf_probe_read_user", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 300, PerWord: 4}},
