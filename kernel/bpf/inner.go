@@ -21,7 +21,7 @@ func (m *Map) Put(key []byte, of *Map) error {
 	if !m.maps || len(key) != int(m.Spec.KeySize) {
 		return refusal.New(syscall.EINVAL, "map %s: a key of %d bytes for a map: it is a %s of %d bytes", m.Spec.Name, len(key), m.Spec.Type, m.Spec.KeySize)
 	}
-	if of != nil && !suits(&of.Spec, m.Spec.Inner) {
+	if of != nil && (!suits(&of.Spec, m.Spec.Inner) || of.is(bpf.RingBuf) && of.owned != m.owned) {
 		return refusal.New(syscall.EINVAL, "map %s: map %s is not what programs expect in it", m.Spec.Name, of.Spec.Name)
 	}
 	m.mu.Lock()

@@ -26,7 +26,13 @@ func Release(o Object) { o.keep(-1) }
 
 // sharing reports whether the program's ring buffers are those of processes.
 func (p *Prog) sharing() bool {
-	return slices.ContainsFunc(p.maps, func(m *Map) bool { return m.shared != nil })
+	return slices.ContainsFunc(p.maps, func(m *Map) bool { return m.hasRings() && m.owned })
+}
+
+// hasRings reports whether programs find ring buffers by the map: it is one, or has some in it, which are those of
+// processes as it is (Put).
+func (m *Map) hasRings() bool {
+	return m.is(bpf.RingBuf) || m.Spec.Inner != nil && m.Spec.Inner.Type == bpf.RingBuf
 }
 
 // Shared is the records of a ring buffer that a process has made; nil: the map is another kind.

@@ -158,7 +158,9 @@ func fits(p *bpf.Program, maps []*Map) error {
 		if p.Maps[i] != &m.Spec {
 			return refusal.New(syscall.EINVAL, "program %s: map %d is another one than the program was made for", p.Name, i)
 		}
-		shared, others = shared || m.shared != nil, others || m.ring != nil && m.is(bpf.RingBuf)
+		if m.hasRings() {
+			shared, others = shared || m.owned, others || !m.owned
+		}
 	}
 	if shared && others {
 		return refusal.New(syscall.EINVAL, "program %s: one of its ring buffers was made by a process, and another was not", p.Name)
