@@ -35,8 +35,9 @@ const (
 	Locked                      // mlock: its pages may not be dropped
 	NotForked                   // fork does not copy it
 	Wiped                       // in a forked space it is zeroes
+	NoOther                     // maps no other pages later on: neither by Remap nor by Repage
 
-	kinds = Shared | GrowsDown | NoReserve | NoWrite | Locked | NotForked | Wiped
+	kinds = Shared | GrowsDown | NoReserve | NoWrite | Locked | NotForked | Wiped | NoOther
 )
 
 // Errors of a fault. A program gets a signal, a system call returns EFAULT.

@@ -19,8 +19,8 @@ const (
 // Remap changes the length of the mapping of old bytes at addr to n bytes, which may move it, and
 // returns its address.
 //
-// Errors: EINVAL (not whole pages, or to overlaps), EFAULT (not one area), ENOMEM (no space, or a
-// limit). Nothing has changed then.
+// Errors: EINVAL (not whole pages, or to overlaps), EFAULT (not one area, or NoOther), ENOMEM (no
+// space, or a limit). Nothing has changed then.
 func (s *Space) Remap(addr, old, n uint64, how Move, to uint64) (uint64, error) {
 	end, err := s.rangeOf(addr, old)
 	if err != nil {
@@ -39,6 +39,9 @@ func (s *Space) Remap(addr, old, n uint64, how Move, to uint64) (uint64, error) 
 	a := s.areas.at(addr)
 	if a == nil || a.end < end {
 		return 0, refuse(syscall.EFAULT, "%#x..%#x is not one mapping", addr, end)
+	}
+	if n > old && a.flags&NoOther != 0 {
+		return 0, refuse(syscall.EFAULT, "the mapping at %#x stays as large as it is", addr)
 	}
 	if err := s.areas.roomFor(4); err != nil {
 		return 0, err

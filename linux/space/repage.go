@@ -3,7 +3,7 @@ package space
 import "syscall"
 
 // Repage makes the n bytes from addr on map other pages of what they map already: those from page
-// on, in order. They must be shared mappings of one file, without a gap.
+// on, in order. They must be shared mappings of one file, without a gap, and not NoOther.
 //
 // Errors: EINVAL, ENOMEM (too many areas).
 //
@@ -33,7 +33,7 @@ func (s *Space) Repage(addr, n, page uint64) error {
 // attributes. Called with mu held.
 func (s *Space) oneShared(start, end uint64) bool {
 	first := s.areas.at(start)
-	if first == nil || first.flags&Shared == 0 || !s.areas.covered(start, end) {
+	if first == nil || first.flags&(Shared|NoOther) != Shared || !s.areas.covered(start, end) {
 		return false
 	}
 	i, j := s.areas.in(start, end)

@@ -45,3 +45,30 @@ func TestRepage(t *testing.T) {
 	s.Release()
 	m.empty()
 }
+
+// TestNoOther: a mapping keeps its pages, and can be moved and made smaller.
+func TestNoOther(t *testing.T) {
+	m := newMachine(t, 0)
+	s := m.space()
+	at, err := s.Map(high, 2*PageSize, Read|Write, Fixed|Shared|NoOther, nil, 0)
+	must(t, err)
+	for what, move := range map[string]func() error{
+		"in place":  func() error { _, err := s.Remap(at, 2*PageSize, 3*PageSize, Stay, 0); return err },
+		"elsewhere": func() error { _, err := s.Remap(at, 2*PageSize, 3*PageSize, MayMove, 0); return err },
+		"a part":    func() error { _, err := s.Remap(at, PageSize, 2*PageSize, MoveTo, high+64*PageSize); return err },
+	} {
+		if err := move(); !errors.Is(err, syscall.EFAULT) {
+			t.Errorf("larger, %s: %v", what, err)
+		}
+	}
+	if err := s.Repage(at, PageSize, 1); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("other pages: %v", err)
+	}
+	at, err = s.Remap(at, 2*PageSize, PageSize, MoveTo, high+64*PageSize)
+	must(t, err)
+	if err := s.Repage(at, PageSize, 1); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("other pages, moved: %v", err)
+	}
+	s.Release()
+	m.empty()
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sonde/bpf"
+	"sonde/kernel/abi"
 	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/vfs"
 	"sonde/linux/proctest"
@@ -201,6 +202,21 @@ func TestBPFRefuses(t *testing.T) {
 		want(t, p, "freeze again", bpfCallOf(p, cmdFreeze, a32(0, fd)), errno(sys.EBUSY))
 		want(t, p, "write what is frozen", element(p, cmdUpdate, fd, 0), errno(sys.EPERM))
 		want(t, p, "read what is frozen", element(p, cmdLookup, fd, 0), 0)
+	})
+}
+
+// TestBPFMappedPages: of a ring, a process can write to the page of the reader only, whatever it does to the mapping.
+func TestBPFMappedPages(t *testing.T) {
+	const nMmap, nMremap, nRepage, page = 9, 25, 216, 4096
+	run(t, func(p *player) {
+		fd := newMapOf(t, p, bpf.RingBuf, 0, 0, page, 0)
+		at := p.Call(nMmap, 0, page, abi.PROT_READ|abi.PROT_WRITE, abi.MAP_SHARED, fd, 0)
+		if at < 0 {
+			t.Fatal(at)
+		}
+		want(t, p, "the next page", p.Call(nMmap, 0, page, abi.PROT_READ|abi.PROT_WRITE, abi.MAP_SHARED, fd, page), errno(sys.EPERM))
+		want(t, p, "a larger mapping", p.Call(nMremap, uint64(at), page, 2*page, abi.MREMAP_MAYMOVE), errno(sys.EFAULT))
+		want(t, p, "another page", p.Call(nRepage, uint64(at), page, 0, 1, 0), errno(sys.EINVAL))
 	})
 }
 

@@ -95,6 +95,7 @@ func mapFile(t *proc.Thread, a *Args, addr uint64, how space.Flags) (uint64, err
 			return 0, err
 		}
 		defer back.Drop()
+		how |= space.NoOther // Map has judged these pages
 		if !later {
 			how |= space.NoWrite
 		}
