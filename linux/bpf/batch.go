@@ -101,7 +101,7 @@ func (b *batch) removeOne() error {
 
 func mapLookupBatch(c *call) (uint64, error) { return c.lookUpBatch(forRead) }
 
-func mapTakeBatch(c *call) (uint64, error) { return c.lookUpBatch(forWrite) }
+func mapTakeBatch(c *call) (uint64, error) { return c.lookUpBatch(forBoth) }
 
 // lookUpBatch copies entries from a place on, and takes them away if the map is wanted for writing. It ends with
 // ENOENT behind the last one.
@@ -122,7 +122,7 @@ func (c *call) lookUpBatch(want int) (uint64, error) {
 		}
 		from = uint64(binary.LittleEndian.Uint32(cursor))
 	}
-	from, err = b.collect(from, want == forWrite)
+	from, err = b.collect(from, want == forBoth)
 	if fault := c.Out(c.u64(8), binary.LittleEndian.AppendUint32(nil, uint32(from))); fault != nil {
 		return 0, fault
 	}

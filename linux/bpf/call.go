@@ -63,7 +63,7 @@ var commands = [...]command{
 	19: {"BTF_GET_FD_BY_ID", 4, btfFDByID}, 23: {"BTF_GET_NEXT_ID", 8, btfNextID},
 	28: {"LINK_CREATE", 64, onProgram(0, linkCreate)}, 29: {"LINK_UPDATE", 16, linkUpdate}, 30: {"LINK_GET_FD_BY_ID", 4, linkByID},
 	31: {"LINK_GET_NEXT_ID", 8, linkNextID}, 32: {"ENABLE_STATS", 4, enableStats}, 34: {"LINK_DETACH", 4, linkDetach},
-	18: {"BTF_LOAD", 32, btfLoad}, 21: {"MAP_LOOKUP_AND_DELETE_ELEM", 32, onMap(forRead, mapTake)}, 22: {"MAP_FREEZE", 4, onMap(forAny, mapFreeze)},
+	18: {"BTF_LOAD", 32, btfLoad}, 21: {"MAP_LOOKUP_AND_DELETE_ELEM", 32, onMap(forBoth, mapTake)}, 22: {"MAP_FREEZE", 4, onMap(forAny, mapFreeze)},
 	24: {"MAP_LOOKUP_BATCH", batchEnd, mapLookupBatch}, 25: {"MAP_LOOKUP_AND_DELETE_BATCH", batchEnd, mapTakeBatch},
 	26: {"MAP_UPDATE_BATCH", batchEnd, onEntries((*batch).updateOne)}, 27: {"MAP_DELETE_BATCH", batchEnd, onEntries((*batch).removeOne)},
 	8: {name: "PROG_ATTACH"}, 9: {name: "PROG_DETACH"}, 16: {name: "PROG_QUERY"}, 20: {name: "TASK_FD_QUERY"},

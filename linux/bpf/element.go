@@ -213,8 +213,6 @@ var takes = []bpf.MapType{bpf.Hash, bpf.PerCPUHash, bpf.LRUHash, bpf.LRUPerCPUHa
 // take copies a value and removes it.
 func (f *mapFile) take(c *call, key, value []byte) error {
 	switch {
-	case stateOf(f.m).frozen.Load():
-		return refusal.New(syscall.EPERM, "map %s is frozen", f.m.Spec.Name)
 	case isQueue(f.m):
 		return f.m.Pull(value, true)
 	case !slices.Contains(takes, f.m.Spec.Type):

@@ -138,8 +138,8 @@ func (h usedMap) release() {
 	vfs.Close(h.file)
 }
 
-// holdMap returns the map of a descriptor, and its file, which the caller releases. want is FMODE_READ or
-// FMODE_WRITE, as the process could ask for when it made the descriptor.
+// holdMap returns the map of a descriptor, and its file, which the caller releases. want is what the
+// process must have asked for when it made the descriptor.
 //
 // Errors: EBADF, EINVAL the file is another one; EPERM the map is frozen, or was opened for the other.
 func (c *call) holdMap(fd int, want int) (usedMap, *mapFile, error) {
@@ -148,13 +148,13 @@ func (c *call) holdMap(fd int, want int) (usedMap, *mapFile, error) {
 		return usedMap{}, nil, err
 	}
 	use := usedMap{file: f}
-	h := mapOf(f)
+	h, made := mapOf(f), f.Flags()&abi.O_ACCMODE
 	switch {
 	case h == nil:
 		err = refusal.New(syscall.EINVAL, "descriptor %d is not a map", fd)
-	case want == forRead && f.Flags()&abi.O_ACCMODE == abi.O_WRONLY, want == forWrite && f.Flags()&abi.O_ACCMODE == abi.O_RDONLY:
+	case want&forRead != 0 && made == abi.O_WRONLY, want&forWrite != 0 && made == abi.O_RDONLY:
 		err = refusal.New(syscall.EPERM, "descriptor %d was not made for this", fd)
-	case want == forWrite:
+	case want&forWrite != 0:
 		use.written, err = stateOf(h.m).beginWrite(h.m)
 	}
 	if err != nil {
@@ -166,9 +166,10 @@ func (c *call) holdMap(fd int, want int) (usedMap, *mapFile, error) {
 
 // What a map is wanted for.
 const (
-	forAny = iota
-	forRead
-	forWrite
+	forAny   = 0
+	forRead  = 1 << 0
+	forWrite = 1 << 1
+	forBoth  = forRead | forWrite
 )
 
 // Close implements vfs.Handle: the perf events that came by this descriptor leave the map with it.

@@ -198,6 +198,11 @@ func TestBPFRefuses(t *testing.T) {
 		want(t, p, "no key", bpfCallOf(p, cmdLookup, a32(0, fd), a64(8, 8), a64(16, valueAt)), errno(sys.EFAULT))
 		read := newMapOf(t, p, bpf.Array, 4, 8, 1, 8)
 		want(t, p, "write", element(p, cmdUpdate, read, 0), errno(sys.EPERM))
+		for _, flags := range []uint64{8, 16} { // made for reading only, for writing only
+			h := newMapOf(t, p, bpf.Hash, 4, 8, 1, flags)
+			want(t, p, "take", element(p, cmdTake, h, 0), errno(sys.EPERM))
+			want(t, p, "take many", bpfCallOf(p, cmdTakeBatch, a64(8, nextAt), a64(16, keyAt), a64(24, valueAt), a32(32, 1), a32(36, h)), errno(sys.EPERM))
+		}
 		want(t, p, "freeze", bpfCallOf(p, cmdFreeze, a32(0, fd)), 0)
 		want(t, p, "freeze again", bpfCallOf(p, cmdFreeze, a32(0, fd)), errno(sys.EBUSY))
 		want(t, p, "write what is frozen", element(p, cmdUpdate, fd, 0), errno(sys.EPERM))
