@@ -2,6 +2,7 @@ package sysbpf
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -262,7 +263,21 @@ func (s *progState) describe(c *call, p *bpf.Program) (err error) {
 	if s.lines, err = c.records(c.u64(96), lines, c.u32(92), lineSize); err == nil {
 		p.Lines, err = s.btf.table.ReadLines(s.lines, lineSize)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return errors.Join(inside("func_info", s.funcs, funcSize, p), inside("line_info", s.lines, lineSize, p))
+}
+
+// inside checks that records are of instructions that there are. They are in order.
+func inside(what string, records []byte, size int, p *bpf.Program) error {
+	if len(records) == 0 {
+		return nil
+	}
+	if pc := binary.LittleEndian.Uint32(records[len(records)-size:]); pc >= uint32(len(p.Insns)) {
+		return refusal.New(syscall.EINVAL, "%s of instruction %d: the program has %d", what, pc, len(p.Insns))
+	}
+	return nil
 }
 
 // records copies n records of size bytes, of which known are known and the others must be 0.

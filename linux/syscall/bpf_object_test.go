@@ -139,6 +139,34 @@ func TestBPFTypes(t *testing.T) {
 	})
 }
 
+// TestBPFLines: what a program says of its lines is about instructions that it has, and can be asked for.
+func TestBPFLines(t *testing.T) {
+	b := btf.NewBuilder()
+	b.Add(btf.Type{Kind: btf.Int, Name: "int", Size: 4, Bits: 32})
+	data, err := b.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, func(p *player) {
+		p.Poke(nextAt, data)
+		types := uint64(bpfCallOf(p, cmdLoadBTF, a64(0, nextAt), a32(16, uint64(len(data)))))
+		load := func(pc uint32) int64 {
+			p.Poke(valueAt, binary.LittleEndian.AppendUint32(nil, pc))
+			return loadProgram(t, p, "r0 = 0\nexit", "GPL", 0, 0, a32(72, types), a32(92, 16), a64(96, valueAt), a32(104, 1))
+		}
+		want(t, p, "a line behind the end", load(2), errno(sys.EINVAL))
+		fd := load(1)
+		info := make([]byte, 232)
+		binary.LittleEndian.PutUint64(info[160:], keyAt)
+		binary.LittleEndian.PutUint32(info[168:], 1)
+		p.Poke(valueAt, info)
+		want(t, p, "info", bpfCallOf(p, cmdInfo, a32(0, uint64(fd)), a32(4, 232), a64(8, valueAt)), 0)
+		if p.Peek32(keyAt) == 0 {
+			t.Error("the line has no code")
+		}
+	})
+}
+
 // TestBPFMemoryIsCounted: the maps of a process count against RLIMIT_MEMLOCK, which can be raised.
 func TestBPFMemoryIsCounted(t *testing.T) {
 	run(t, func(p *player) {
