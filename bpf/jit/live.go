@@ -7,6 +7,9 @@ import "sonde/bpf"
 // arguments are R1 to R5, as a set of registers by their numbers.
 const arguments uint16 = 0x3E
 
+// everything is all registers.
+const everything uint16 = 1<<bpf.NumRegs - 1
+
 // readsWrites returns the registers that an instruction may read, and those that it writes in any case.
 func (c *compiler) readsWrites(pc int, in bpf.Insn) (reads, writes uint16) {
 	dst, src := uint16(1)<<in.Dst(), uint16(1)<<in.Src()
@@ -38,10 +41,15 @@ func (c *compiler) readsWrites(pc int, in bpf.Insn) (reads, writes uint16) {
 }
 
 // live finds, for each instruction of a function, the registers that are read before they are written again,
-// by instructions that somebody needs.
+// by instructions that somebody needs. That takes a pass for each loop that leads on from another one: if there are
+// too many, all registers count as read.
 func (c *compiler) live(f *function) {
 	before := make([]uint16, f.end-f.entry+1)
-	for again := true; again; {
+	for pass, again := 0, true; again; pass++ {
+		if pass == maxLive {
+			c.allLive(f)
+			return
+		}
 		again = false
 		for pc := f.end - 1; pc >= f.entry; pc-- {
 			if c.inside(pc) {
@@ -67,6 +75,17 @@ func (c *compiler) live(f *function) {
 		}
 	}
 	f.reads = before[0]
+}
+
+// maxLive is after how many passes live gives up, so that no program takes one for each of its jumps.
+const maxLive = 32
+
+// allLive has all that a function computes be needed.
+func (c *compiler) allLive(f *function) {
+	for pc := f.entry; pc < f.end; pc++ {
+		c.after[pc] = everything
+	}
+	f.reads = everything
 }
 
 // next is where the instruction behind one begins.

@@ -2,8 +2,10 @@ package jit
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"sonde/bpf"
 )
@@ -92,5 +94,30 @@ func TestKnownNotZero(t *testing.T) {
 		if n, all := shortened(t, text, known), shortened(t, text, view()); (n < all) != short {
 			t.Errorf("%s: %d bytes, and %d if it is not known", text, n, all)
 		}
+	}
+}
+
+// TestManyLoops: a register is read behind many jumps backwards, each of which leads to the one before. What is
+// known of that takes no pass for each, and is still computed.
+func TestManyLoops(t *testing.T) {
+	const loops = 60000
+	var b strings.Builder
+	b.WriteString("r0 = 0\nr2 = 7\ngotol start\n")
+	fmt.Fprintf(&b, "l0: r0 = r2\nexit\n")
+	for i := 1; i < loops; i++ {
+		fmt.Fprintf(&b, "l%d: goto l%d\n", i, i-1)
+	}
+	fmt.Fprintf(&b, "start: goto l%d", loops-1)
+	insns, err := bpf.Assemble(b.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	got, _, err := newMachine(t, 0).compiled(program(insns), view())
+	if err != nil || got != 7 {
+		t.Errorf("%d, %v: want 7", got, err)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("it took %s: expected a fraction of a second", took)
 	}
 }
