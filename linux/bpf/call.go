@@ -28,6 +28,8 @@ type Process interface {
 	Path(addr uint64) (string, error)
 	// Name is the process's, for the log.
 	Name() string
+	// Wanted reports whether the process has something else to do: a call that takes long ends then.
+	Wanted() bool
 }
 
 // attrSize is how many bytes of union bpf_attr are known.

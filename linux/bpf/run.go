@@ -89,6 +89,9 @@ func (c *call) runFilter(p *kbpf.Prog) error {
 	view := words(binary.LittleEndian.AppendUint32(nil, uint32(size)), packetView)
 	result, begin := uint32(0), time.Now()
 	for range repeat {
+		if c.Wanted() {
+			return refusal.New(syscall.EINTR, "not all of %d runs were made", repeat)
+		}
 		result = p.Run(view)
 	}
 	each := time.Since(begin) / time.Duration(repeat)

@@ -24,6 +24,7 @@ type bpfCaller struct{ t *proc.Thread }
 func (c bpfCaller) In(b []byte, addr uint64) error  { return c.t.Memory().In(b, addr) }
 func (c bpfCaller) Out(addr uint64, b []byte) error { return c.t.Memory().Out(addr, b) }
 func (c bpfCaller) Name() string                    { return c.t.Process().Name() }
+func (c bpfCaller) Wanted() bool                    { return c.t.Wanted() }
 
 // Charge implements sysbpf.Process: the maps that a process makes count against RLIMIT_MEMLOCK.
 func (c bpfCaller) Charge(n int) (func(), error) {
