@@ -43,10 +43,36 @@ func usersOf(m *kbpf.Map) []*kbpf.Prog {
 	return slices.DeleteFunc(kbpf.Programs(), func(p *kbpf.Prog) bool { return !slices.Contains(p.Maps(), m) })
 }
 
+// onMap makes a command of a function that does something with the map that is named, and keeps it meanwhile.
+func onMap(do func(c *Context, m *kbpf.Map, args []string) error) func(*Context, []string) error {
+	return func(c *Context, args []string) error {
+		m, rest, err := bpfMapOf(args)
+		if err == nil {
+			err = kbpf.Hold(m)
+		}
+		if err != nil {
+			return err
+		}
+		defer kbpf.Release(m)
+		return do(c, m, rest)
+	}
+}
+
+// onFreeMap is onMap for changes, which nobody may make in a map that is frozen.
+func onFreeMap(do func(m *kbpf.Map, args []string) error) func(*Context, []string) error {
+	return onMap(func(_ *Context, m *kbpf.Map, args []string) error {
+		end, err := m.Change()
+		if err != nil {
+			return err
+		}
+		defer end()
+		return do(m, args)
+	})
+}
+
 // bpfDumpMap prints what is in a map.
-func bpfDumpMap(c *Context, args []string) error {
-	m, rest, err := bpfMapOf(args)
-	if err := bpfEnd(rest, err); err != nil {
+func bpfDumpMap(c *Context, m *kbpf.Map, args []string) error {
+	if err := bpfEnd(args, nil); err != nil {
 		return err
 	}
 	if m.Ring() != nil {
@@ -103,12 +129,9 @@ func printRecords(out io.Writer, m *kbpf.Map) error {
 	}
 }
 
-// bpfKey takes a map and a key off args.
-func bpfKey(args []string) (m *kbpf.Map, key []byte, rest []string, err error) {
-	if m, rest, err = bpfMapOf(args); err == nil {
-		key, rest, err = bpfData("key", int(m.Spec.KeySize), rest)
-	}
-	return m, key, rest, err
+// bpfKey takes a key of a map off args.
+func bpfKey(m *kbpf.Map, args []string) (key []byte, rest []string, err error) {
+	return bpfData("key", int(m.Spec.KeySize), args)
 }
 
 // bpfData takes a word and size bytes off args.
@@ -146,8 +169,8 @@ func bpfData(word string, size int, args []string) (b []byte, rest []string, err
 	return b, rest, nil
 }
 
-func bpfLookup(c *Context, args []string) error {
-	m, key, rest, err := bpfKey(args)
+func bpfLookup(c *Context, m *kbpf.Map, args []string) error {
+	key, rest, err := bpfKey(m, args)
 	if err := bpfEnd(rest, err); err != nil {
 		return err
 	}
@@ -165,8 +188,8 @@ func bpfLookup(c *Context, args []string) error {
 	return err
 }
 
-func bpfUpdate(_ *Context, args []string) error {
-	m, key, rest, err := bpfKey(args)
+func bpfUpdate(m *kbpf.Map, args []string) error {
+	key, rest, err := bpfKey(m, args)
 	if err != nil {
 		return err
 	}
@@ -190,8 +213,8 @@ func bpfUpdate(_ *Context, args []string) error {
 	return nil
 }
 
-func bpfDelete(_ *Context, args []string) error {
-	m, key, rest, err := bpfKey(args)
+func bpfDelete(m *kbpf.Map, args []string) error {
+	key, rest, err := bpfKey(m, args)
 	if err := bpfEnd(rest, err); err != nil {
 		return err
 	}

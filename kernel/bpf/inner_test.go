@@ -50,7 +50,9 @@ out:	r0 = 0
 	}
 	p := mustLoad(t, bpf.Kprobe, text, outer)
 	defer p.Close()
-	submit := slices.IndexFunc(p.Checked.Insns, func(in bpf.Insn) bool { return in.Class() == bpf.JMP && in.Operation() == bpf.Call && in.Imm == submitRecord })
+	submit := slices.IndexFunc(p.Checked.Insns, func(in bpf.Insn) bool {
+		return in.Class() == bpf.JMP && in.Operation() == bpf.Call && in.Imm == submitRecord
+	})
 	if h, err := p.helper(submit, submitRecord); err != nil || h.Entry != goabi.CodeOf(helpSubmitShared) {
 		t.Errorf("the record ends as one of the kernel's rings: %v", err)
 	}

@@ -24,6 +24,18 @@ func Hold(o Object) error { return o.keep(1) }
 // Context: goroutine, not a handler.
 func Release(o Object) { o.keep(-1) }
 
+// Change begins a change of the map by the kernel's own tools. Until end is called, nobody freezes it.
+//
+// Errors: EPERM the process that has made it has frozen it.
+func (m *Map) Change() (end func(), err error) {
+	if e, ok := m.Extra.(interface {
+		Change(m *Map) (end func(), err error)
+	}); ok {
+		return e.Change(m)
+	}
+	return func() {}, nil
+}
+
 // sharing reports whether the program's ring buffers are those of processes.
 func (p *Prog) sharing() bool {
 	return slices.ContainsFunc(p.maps, func(m *Map) bool { return m.hasRings() && m.owned })

@@ -74,6 +74,12 @@ func (s *mapState) beginWrite(m *kbpf.Map) (*mapState, error) {
 	return s, nil
 }
 
+// Change is what kbpf.Map.Change does.
+func (s *mapState) Change(m *kbpf.Map) (end func(), err error) {
+	_, err = s.beginWrite(m)
+	return s.endWrite, err
+}
+
 // endWrite notes that a call, or a mapping that could be written to, has ended.
 func (s *mapState) endWrite() {
 	s.mu.Lock()

@@ -3,7 +3,9 @@ package syscall
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	sys "syscall"
 	"testing"
@@ -203,7 +205,17 @@ func TestBPFRefuses(t *testing.T) {
 			want(t, p, "take", element(p, cmdTake, h, 0), errno(sys.EPERM))
 			want(t, p, "take many", bpfCallOf(p, cmdTakeBatch, a64(8, nextAt), a64(16, keyAt), a64(24, valueAt), a32(32, 1), a32(36, h)), errno(sys.EPERM))
 		}
+		maps := kbpf.Maps()
+		here := maps[slices.IndexFunc(maps, func(m *kbpf.Map) bool { return m.Spec.Type == bpf.Array && m.Spec.MaxEntries == 1 })]
+		end, err := here.Change()
+		want(t, p, "freeze what is being changed", bpfCallOf(p, cmdFreeze, a32(0, fd)), errno(sys.EBUSY))
+		if end(); err != nil {
+			t.Error(err)
+		}
 		want(t, p, "freeze", bpfCallOf(p, cmdFreeze, a32(0, fd)), 0)
+		if _, err := here.Change(); !errors.Is(err, sys.EPERM) {
+			t.Errorf("a change by the kernel of what is frozen: %v", err)
+		}
 		want(t, p, "freeze again", bpfCallOf(p, cmdFreeze, a32(0, fd)), errno(sys.EBUSY))
 		want(t, p, "write what is frozen", element(p, cmdUpdate, fd, 0), errno(sys.EPERM))
 		want(t, p, "read what is frozen", element(p, cmdLookup, fd, 0), 0)
