@@ -2,6 +2,7 @@ package event
 
 import (
 	"io/fs"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -49,8 +50,10 @@ type Epoll struct {
 	control sync.Mutex
 	items   map[key]*item // guarded by control
 
-	mu    sync.Mutex
-	ready []*item // guarded by mu: each item once
+	mu sync.Mutex
+	// guarded by mu:
+	ready []*item // each item once
+	stale int     // items in ready that are gone
 }
 
 // key names an item: the number of a descriptor may be used again for another file.
@@ -196,11 +199,19 @@ func (e *Epoll) drop(it *item) {
 	}
 }
 
-// forsake lets nobody ask the item's file any more. It returns when nobody does.
+// forsake lets nobody ask the item's file any more. It returns when nobody does. Once half of ready
+// is gone, it is cleared of them: a program may never wait.
 func (e *Epoll) forsake(it *item) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	it.gone = true
+	if !it.listed {
+		return
+	}
+	if e.stale++; 2*e.stale > len(e.ready) {
+		e.ready = slices.DeleteFunc(e.ready, func(it *item) bool { return it.gone })
+		e.stale = 0
+	}
 }
 
 // look lists the item if it is ready already.
@@ -271,6 +282,7 @@ func (e *Epoll) take(dst []Event) (n int, closed []*item) {
 		}
 		it.listed = false
 		if it.gone {
+			e.stale--
 			continue
 		}
 		if it.file.Closed() {
