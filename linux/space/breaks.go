@@ -166,8 +166,9 @@ func (s *Space) clean(copy []byte, page uint64) {
 	}
 }
 
-// forgetBreaks removes the breakpoints in [start,end), which is about to move. Called with mu held.
-func (s *Space) forgetBreaks(start, end uint64) {
+// restore puts the original bytes back into the pages of [start,end), which are about to move. The
+// breakpoints stay, for the case that the same is mapped there again. Called with mu held.
+func (s *Space) restore(start, end uint64) {
 	for page, all := range s.breaks {
 		if page < start || page >= end {
 			continue
@@ -177,7 +178,6 @@ func (s *Space) forgetBreaks(start, end uint64) {
 				s.write(at, all[i].was, page)
 			}
 		}
-		delete(s.breaks, page)
 	}
 }
 

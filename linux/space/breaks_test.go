@@ -145,8 +145,17 @@ func TestBreakDoesNotMove(t *testing.T) {
 	must(t, s.Break(at))
 	to, err := s.Remap(high, 2*PageSize, 2*PageSize, MoveTo, high+16*PageSize)
 	must(t, err)
-	if got := byteAt(t, s, to+9); got != was || len(s.breaks) != 0 {
-		t.Errorf("%#x, %d pages", got, len(s.breaks))
+	if got := byteAt(t, s, to+9); got != was {
+		t.Errorf("%#x in the moved page", got)
+	}
+	// Break is not called again for what is mapped there later.
+	text(t, s, f, 0)
+	if got := byteAt(t, s, at); got != int3 {
+		t.Errorf("%#x in the file, when it is mapped at the old place again", got)
+	}
+	s.Unbreak(at)
+	if got := byteAt(t, s, at); got != was || byteAt(t, s, to+9) != was || len(s.breaks) != 0 {
+		t.Errorf("%#x, %d pages, when the breakpoint is removed", got, len(s.breaks))
 	}
 }
 

@@ -98,7 +98,7 @@ func (s *Space) move(a area, addr, old, n, to uint64, flags Flags, leave bool) (
 	if err := s.prepare(addr, addr+keep, to); err != nil {
 		return 0, err
 	}
-	s.forgetBreaks(addr, addr+keep)
+	s.restore(addr, addr+keep)
 	s.total -= s.areas.cut(to, to+n)
 	s.zap(to, to+n) // and keep the tables
 	s.each(addr, addr+keep, func(at uint64, e *uint64) {
