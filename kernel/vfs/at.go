@@ -46,12 +46,9 @@ func (f *FS) AddAt(dir *Place, name string, n Node) error {
 }
 
 // again returns the node of p, to be given another name, if it still has the name under which it
-// was found: a node without names gets none again, except a file that was made without one.
+// was found: a node without names gets none again.
 // Context: fs.mu held.
 func (p *Place) again() (Node, error) {
-	if r, ok := p.node.(*regular); ok && r.unnamed.Load() {
-		return r, nil
-	}
 	if d, ok := p.up.node.(*Dir); !ok || d.nodes[p.name].Node != p.node {
 		return nil, syscall.ENOENT
 	}
@@ -140,8 +137,22 @@ func (f *FS) linkPlace(p, dir *Place, name string) error {
 	if _, isDir := p.node.(Directory); isDir || !removable(p.node) {
 		return syscall.EPERM
 	}
-	err = f.makeIn(last, p.again)
-	if r, ok := p.node.(*regular); ok && err == nil {
+	if r, ok := p.node.(*regular); ok && r.unnamed.Load() {
+		return f.nameFirst(r, last)
+	}
+	return f.makeIn(last, p.again)
+}
+
+// nameFirst gives a file that was made without a name its first one.
+//
+// Errors: ENOENT if the file was closed meanwhile, and as makeIn.
+func (f *FS) nameFirst(r *regular, last final) error {
+	if err := r.use(); err != nil {
+		return err
+	}
+	defer r.Drop()
+	err := f.makeIn(last, func() (Node, error) { return r, nil })
+	if err == nil {
 		r.unnamed.Store(false)
 	}
 	return err

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"errors"
 	"io/fs"
 	"syscall"
 
@@ -29,11 +30,7 @@ func (f *FS) openAt(dir *Place, path, name string, flag int, perm fs.FileMode) (
 		file, err := f.openUnnamed(dir, path, flag, perm)
 		return file, pathError("open", name, err)
 	}
-	p, flag, err := f.find(dir, path, flag, perm)
-	if err != nil {
-		return nil, pathError("open", name, err)
-	}
-	h, err := openNode(p.node, flag, dir.viewer)
+	p, h, flag, err := f.openPlace(dir, path, flag, perm)
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
@@ -43,6 +40,24 @@ func (f *FS) openAt(dir *Place, path, name string, flag int, perm fs.FileMode) (
 		file.opened(flag)
 	}
 	return file, nil
+}
+
+// openPlace finds a place and opens its node; flag is what remains to be applied. A file that loses
+// its last name meanwhile is looked up again: another one may have got that name. A Jumper may lead
+// to such a file for ever.
+func (f *FS) openPlace(dir *Place, path string, flag int, perm fs.FileMode) (Place, Handle, int, error) {
+	var last Node
+	for {
+		p, rest, err := f.find(dir, path, flag, perm)
+		if err != nil {
+			return p, nil, 0, err
+		}
+		h, err := openNode(p.node, rest, dir.viewer)
+		if !errors.Is(err, errDead) || p.node == last {
+			return p, h, rest, err
+		}
+		last = p.node
+	}
 }
 
 // find returns the place to open and the flags that remain to be applied: a new file need not be

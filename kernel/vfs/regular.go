@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+
+	"sonde/kernel/refusal"
 )
 
 // regular is a file in memory.
@@ -46,22 +48,38 @@ func (r *regular) Stat() Info {
 
 // Open implements Opener.
 //
-// Errors: Leased, ETXTBSY.
+// Errors: Leased, ETXTBSY; errDead: the caller looks the path up again.
 func (r *regular) Open(flag int) (Handle, error) {
 	if err := r.access.enter(flag); err != nil {
 		return nil, err
 	}
-	if flag&O_TRUNC != 0 {
-		if err := r.SetSize(0); err != nil {
-			r.access.left(flag)
-			return nil, err
-		}
+	if err := r.use(); err != nil {
+		r.access.left(flag)
+		return nil, err
 	}
-	r.Hold()
+	if flag&O_TRUNC != 0 {
+		r.SetSize(0) // no file is too short
+	}
 	if flag&accessMask != O_RDONLY {
 		return writerHandle{regularHandle{r}}, nil
 	}
 	return regularHandle{r}, nil
+}
+
+// errDead is the error of opening a file that was found before its last name went.
+var errDead = refusal.New(syscall.ENOENT, "the file was removed meanwhile")
+
+// use is Hold for a caller that does not know whether there are contents any more.
+//
+// Errors: errDead.
+func (r *regular) use() error {
+	r.data.Lock()
+	defer r.data.Unlock()
+	if r.dead {
+		return errDead
+	}
+	r.users++
+	return nil
 }
 
 // Hold keeps the contents even if there are no names.
@@ -85,12 +103,9 @@ func (r *regular) unhold() {
 
 // settle frees the contents if the file can no longer be reached.
 func (r *regular) settle() {
-	if r.info().Links != 0 {
-		return
-	}
 	r.data.Lock()
 	defer r.data.Unlock()
-	if r.users == 0 && !r.dead {
+	if r.users == 0 && !r.dead && r.info().Links == 0 {
 		r.dead = true
 		r.pages.truncate(0)
 		r.size = 0
@@ -133,7 +148,7 @@ func (r *regular) extend(size int64) {
 // reach makes the file at least that long. Bytes that a program has written behind the end of a
 // mapped file do not become part of it. Context: data held.
 func (r *regular) reach(size int64) {
-	if size > r.size {
+	if size > r.size && !r.dead {
 		r.pages.clearBehind(r.size)
 		r.size = size
 	}
@@ -142,8 +157,8 @@ func (r *regular) reach(size int64) {
 // write writes at off, or at the end if off is negative, and returns the number of bytes and the
 // offset behind them.
 //
-// Errors: EFBIG, ENOSPC, ENOMEM. If some bytes were written before an error, it returns their
-// number and no error.
+// Errors: EFBIG, ENOSPC, ENOMEM; EBADF if the file has been closed and is gone. If some bytes were
+// written before an error, it returns their number and no error.
 func (r *regular) write(p []byte, off int64) (n int, end int64, err error) {
 	n, end, err = r.put(p, off)
 	if n > 0 {
@@ -160,6 +175,8 @@ func (r *regular) put(p []byte, off int64) (n int, end int64, err error) {
 	}
 	switch {
 	case len(p) == 0: // at any offset
+	case r.dead:
+		err = syscall.EBADF
 	case off >= maxFile:
 		err = syscall.EFBIG
 	default:
