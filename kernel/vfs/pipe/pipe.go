@@ -38,7 +38,8 @@ type pipe struct {
 
 	mu sync.Mutex
 	// guarded by mu:
-	buf              []byte // nil, or a ring of capacity or Atomic bytes
+	buf              []byte // nil, or a ring of limit bytes, or of more after takeBack
+	limit            int    // up to which writers fill buf: capacity or Atomic
 	capacity         int    // of the next buffer
 	first, used      int
 	readers, writers int
@@ -109,7 +110,7 @@ func newBuffer(n int) []byte {
 }
 
 // room is how many more bytes fit. Context: mu held.
-func (p *pipe) room() int { return p.size() - p.used }
+func (p *pipe) room() int { return max(0, p.size()-p.used) }
 
 // Queue implements poll.Source, for both ends.
 func (p *pipe) Queue() *poll.Queue { return &p.queue }
@@ -174,7 +175,7 @@ func (r *readEnd) Unread(p []byte) {
 }
 
 // takeBack puts bytes in front of the unread ones. If writers have filled the space meanwhile, the
-// buffer grows.
+// buffer grows, but they get no more space: otherwise it would grow each time.
 func (p *pipe) takeBack(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -256,6 +257,7 @@ func (p *pipe) fill(src []byte) (int, error) {
 	}
 	if p.buf == nil {
 		p.buf = newBuffer(p.capacity)
+		p.limit = len(p.buf)
 	}
 	src = src[:min(len(src), p.room())]
 	at := (p.first + p.used) % len(p.buf)

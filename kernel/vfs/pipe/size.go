@@ -24,7 +24,7 @@ func (p *pipe) size() int {
 	if p.buf == nil {
 		return p.capacity
 	}
-	return len(p.buf)
+	return p.limit
 }
 
 // Resize makes the pipe hold at least that many bytes, and returns the new capacity: a power of
@@ -50,19 +50,22 @@ func (p *pipe) Resize(bytes int) (int, error) {
 func (p *pipe) resize(size int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch more := size - len(p.buf); {
-	case p.used > size:
+	more := int64(size - len(p.buf))
+	if p.used > size {
 		return syscall.EBUSY
-	case more > 0 && taken.Load()+int64(more) > Most:
+	}
+	// It is counted first: other pipes may be resized at the same time.
+	if now := taken.Add(more); more > 0 && now > Most {
+		taken.Add(-more)
 		return syscall.ENOMEM
 	}
 	p.capacity = size
 	if p.buf == nil {
+		taken.Add(-more)
 		return nil
 	}
 	buf := make([]byte, size)
 	n := p.copyOut(buf)
-	taken.Add(int64(size - len(p.buf)))
-	p.buf, p.first, p.used = buf, 0, n
+	p.buf, p.limit, p.first, p.used = buf, size, 0, n
 	return nil
 }

@@ -3,6 +3,8 @@ package pipe
 import (
 	"bytes"
 	"io"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -107,5 +109,56 @@ func TestSizesOfAllPipesAreBounded(t *testing.T) {
 	p.Resize(Atomic)
 	if now := taken.Load(); now-before != Atomic {
 		t.Errorf("%d bytes are taken, not a page", now-before)
+	}
+}
+
+// TestUnreadDoesNotGrowThePipe: a program that reads into memory that is not there, while another
+// thread writes, must not get a larger buffer each time.
+func TestUnreadDoesNotGrowThePipe(t *testing.T) {
+	r, w, p := newSized(t)
+	defer r.Close()
+	defer w.Close()
+	full := make([]byte, Capacity)
+	for range 50 {
+		w.Write(full)
+		b := make([]byte, Capacity)
+		n, err := r.Read(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Write(full)
+		r.Unread(b[:n])
+	}
+	end := r.Handle().(*readEnd)
+	if n := len(end.buf); n > 2*Capacity || p.Size() != Capacity {
+		t.Errorf("the buffer has %d bytes, the pipe %d", n, p.Size())
+	}
+	if n, err := io.ReadFull(r, make([]byte, 2*Capacity)); err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if n, err := w.Write(full); n != Capacity || err != nil {
+		t.Errorf("%d bytes fit, %v", n, err)
+	}
+}
+
+// TestResizesShareTheBound: pipes that are resized at the same time.
+func TestResizesShareTheBound(t *testing.T) {
+	before := taken.Load()
+	var made atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		r, w, p := newSized(t)
+		defer r.Close()
+		defer w.Close()
+		w.Write([]byte("x"))
+		wg.Go(func() {
+			if _, err := p.Resize(Most / 2); err == nil {
+				made.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if n := taken.Load() - before; n > Most || made.Load() == 0 {
+		t.Errorf("%d bytes are taken, by %d pipes of %d bytes each", n, made.Load(), Most/2)
 	}
 }
