@@ -26,9 +26,20 @@ type lock struct {
 
 // Lock locks the file of f, shared or exclusive. A lock that f has already is released first.
 //
-// Errors: EAGAIN while another open file has it.
+// Errors: EAGAIN while another open file has it; EBADF if f was closed meanwhile.
 func (f *File) Lock(exclusive bool) error {
 	f.Unlock()
+	if err := f.lock(exclusive); err != nil {
+		return err
+	}
+	if f.Closed() {
+		f.Unlock() // its last Close may have come too early for that
+		return errClosed
+	}
+	return nil
+}
+
+func (f *File) lock(exclusive bool) error {
 	ino := f.Info().Ino
 	locks.mu.Lock()
 	defer locks.mu.Unlock()
@@ -43,7 +54,7 @@ func (f *File) Lock(exclusive bool) error {
 
 // LockWait is Lock that waits. cancel ends the wait: see poll.Until.
 //
-// Errors: EINTR.
+// Errors: EINTR, EBADF.
 func (f *File) LockWait(exclusive bool, cancel <-chan struct{}) error {
 	ino := f.Info().Ino
 	w := waiting{await(ino, 1), exclusive}

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"errors"
 	"syscall"
 	"testing"
 )
@@ -40,5 +41,33 @@ func TestLocks(t *testing.T) {
 	c.Close()
 	if len(locks.of) != 0 {
 		t.Errorf("%d locks are left", len(locks.of))
+	}
+}
+
+// TestNoLockAfterTheClose: a thread may lock a file that another thread closes meanwhile. Nobody
+// could release a lock that it gets after the last close.
+func TestNoLockAfterTheClose(t *testing.T) {
+	tree := New()
+	closed, err := tree.OpenFile("/x", O_CREAT|O_RDWR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := tree.OpenFile("/x", O_RDWR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	closed.Close()
+	for what, lock := range map[string]func() error{
+		"Lock":     func() error { return closed.Lock(true) },
+		"LockWait": func() error { return closed.LockWait(true, nil) },
+	} {
+		if err := lock(); !errors.Is(err, syscall.EBADF) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if err := other.Lock(true); err != nil {
+			t.Errorf("another file, after %s: %v", what, err)
+		}
+		other.Unlock()
 	}
 }
