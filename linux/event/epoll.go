@@ -48,7 +48,9 @@ type Epoll struct {
 	queue poll.Queue
 
 	control sync.Mutex
-	items   map[key]*item // guarded by control
+	// guarded by control:
+	items  map[key]*item
+	closed bool
 
 	mu sync.Mutex
 	// guarded by mu:
@@ -101,7 +103,7 @@ var itemCount atomic.Int64
 // Add puts a file into the set. events are poll.Events and the flags above.
 //
 // Errors: EEXIST, EPERM for a file that is always ready, ENOSPC; EINVAL for Exclusive with a flag
-// that it excludes, or for a set; ELOOP as nest.
+// that it excludes, or for a set; ELOOP as nest; EBADF if the set is closed.
 func (e *Epoll) Add(fd int, f *vfs.File, events uint32, data uint64) error {
 	return e.AddSource(fd, f, f, events, data)
 }
@@ -119,7 +121,10 @@ func (e *Epoll) AddSource(fd int, f *vfs.File, source poll.Source, events uint32
 	e.control.Lock()
 	defer e.control.Unlock()
 	k := key{fd, f}
-	if e.items[k] != nil {
+	switch {
+	case e.closed:
+		return syscall.EBADF
+	case e.items[k] != nil:
 		return syscall.EEXIST
 	}
 	if itemCount.Add(1) > mostItems {
@@ -354,6 +359,7 @@ func (e *Epoll) WriteAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
 func (e *Epoll) Close() error {
 	e.control.Lock()
 	defer e.control.Unlock()
+	e.closed = true
 	for _, it := range e.items {
 		e.drop(it)
 	}

@@ -93,10 +93,14 @@ const kept = abi.IN_ALL_EVENTS | abi.IN_ONESHOT | abi.IN_EXCL_UNLINK
 // Add watches the node at a place, or changes which of its events are reported: mask replaces the
 // old one or, with IN_MASK_ADD, is added to it. It returns the watch's number.
 //
-// Errors: EEXIST for IN_MASK_CREATE if the node is watched already, ENOSPC beyond the limit.
+// Errors: EEXIST for IN_MASK_CREATE if the node is watched already, ENOSPC beyond the limit; EBADF
+// if the instance is closed.
 func (i *Inotify) Add(at *vfs.Place, mask uint32) (int, error) {
 	i.control.Lock()
 	defer i.control.Unlock()
+	if i.Poll() == poll.Err {
+		return 0, syscall.EBADF
+	}
 	if w, n := i.find(at.Ino()); w != nil {
 		if mask&abi.IN_MASK_CREATE != 0 {
 			return 0, syscall.EEXIST
