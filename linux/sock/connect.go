@@ -149,10 +149,13 @@ func (s *Socket) meet(end *Socket, owner Cred) bool {
 
 // aim sets the socket that a datagram socket sends to and receives from; nil: none.
 //
-// Errors: EPERM if that socket receives from another one only.
+// Errors: EPERM if that socket receives from another one only; EBADF.
 func (s *Socket) aim(to *Socket) error {
 	s.binding.Lock()
 	defer s.binding.Unlock()
+	if s.stage() == closed {
+		return syscall.EBADF
+	}
 	if to != nil && to != s {
 		if p := to.partner(); p != nil && p != s {
 			return syscall.EPERM
@@ -184,16 +187,21 @@ func (s *Socket) turn(to *Socket) (old *Socket, told *poll.Waiter) {
 
 // Disconnect ends the connection of a datagram socket.
 //
-// Errors: EINVAL for other kinds.
+// Errors: EINVAL for other kinds; EBADF.
 func (s *Socket) Disconnect() error {
 	if s.kind.connects() {
 		return syscall.EINVAL
 	}
-	if s.Internet() {
-		s.aimAt(Addr{})
-		return nil
+	if !s.Internet() {
+		return s.aim(nil)
 	}
-	return s.aim(nil)
+	s.binding.Lock()
+	defer s.binding.Unlock()
+	if s.stage() == closed {
+		return syscall.EBADF
+	}
+	s.aimAt(Addr{})
+	return nil
 }
 
 // Accept returns the first waiting connection as an open file. flag is O_NONBLOCK or 0.

@@ -22,7 +22,7 @@ func (s *Socket) direct(a Addr) error {
 	return nil
 }
 
-// aimAt is direct; the zero Addr means any address.
+// aimAt is direct; the zero Addr means any address. Context: binding held.
 func (s *Socket) aimAt(a Addr) {
 	s.update(func() {
 		s.dest, s.state = a, fresh
@@ -100,9 +100,14 @@ func (s *Socket) destination(m *Message) (Addr, error) {
 }
 
 // sender returns the address that s sends from.
+//
+// Errors: EADDRNOTAVAIL, EBADF.
 func (s *Socket) sender(to Addr) (Addr, error) {
 	s.binding.Lock()
 	defer s.binding.Unlock()
+	if s.stage() == closed {
+		return Addr{}, syscall.EBADF
+	}
 	a := s.Addr()
 	if a.Port == 0 {
 		if err := s.choosePort(a.IP); err != nil {

@@ -68,10 +68,13 @@ func Option(level, name uint64) uint64 { return level<<32 | name&0xffffffff }
 // caller waits for poll.Out and calls it again. A datagram socket is connected at once.
 //
 // Errors: EINPROGRESS, EALREADY, EISCONN, ECONNREFUSED, ECONNABORTED, ETIMEDOUT, ENETUNREACH,
-// EADDRNOTAVAIL; EINVAL for a socket that listens.
+// EADDRNOTAVAIL; EINVAL for a socket that listens; EBADF.
 func (s *Socket) Dial(a Addr, cred Cred) error {
 	s.binding.Lock()
 	defer s.binding.Unlock()
+	if s.stage() == closed {
+		return syscall.EBADF
+	}
 	if s.kind == Datagram {
 		return s.direct(a)
 	}

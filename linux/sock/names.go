@@ -97,11 +97,14 @@ func (s *Socket) Find(a Addr) (*Socket, error) {
 
 // BindFile gives s a name that is a file: add puts the node into the tree.
 //
-// Errors: EINVAL if it has a name; EADDRINUSE; those of add.
+// Errors: EINVAL if it has a name; EADDRINUSE; EBADF; those of add.
 func (s *Socket) BindFile(a Addr, perm fs.FileMode, add func(vfs.Node) error) error {
 	s.binding.Lock()
 	defer s.binding.Unlock()
-	if s.Addr() != (Addr{}) {
+	switch {
+	case s.stage() == closed:
+		return syscall.EBADF
+	case s.Addr() != (Addr{}):
 		return syscall.EINVAL
 	}
 	n := NewName(perm)
@@ -115,10 +118,13 @@ func (s *Socket) BindFile(a Addr, perm fs.FileMode, add func(vfs.Node) error) er
 
 // Bind gives s a name that is not a file. If it is empty, Bind chooses one.
 //
-// Errors: EINVAL if it has a name; EADDRINUSE.
+// Errors: EINVAL if it has a name; EADDRINUSE; EBADF.
 func (s *Socket) Bind(a Addr) error {
 	s.binding.Lock()
 	defer s.binding.Unlock()
+	if s.stage() == closed {
+		return syscall.EBADF
+	}
 	if s.Internet() {
 		return s.bindPort(a)
 	}

@@ -42,7 +42,7 @@ type Socket struct {
 	queue poll.Queue // waiters for this socket
 	room  poll.Queue // waiters for space in this socket
 
-	binding sync.Mutex // held while it gets a name
+	binding sync.Mutex // held while it gets a name, or is closed
 	reading sync.Mutex // held while a receiver copies data
 
 	mu sync.Mutex
@@ -234,8 +234,11 @@ type remains struct {
 	pending []*Socket
 }
 
-// end removes everything from s.
+// end removes everything from s. A call that gives s a name at the same time comes before, or finds
+// it closed.
 func (s *Socket) end() remains {
+	s.binding.Lock()
+	defer s.binding.Unlock()
 	s.unname()
 	s.mu.Lock()
 	defer s.mu.Unlock()
