@@ -162,8 +162,12 @@ func (t *TTY) append(c byte) {
 	t.ahead++
 }
 
-// enter ends the line.
+// enter ends the line. If too many wait, it is lost: an end of the file has no byte that counts.
 func (t *TTY) enter() {
+	if len(t.lines) >= maxAhead {
+		t.line = nil
+		return
+	}
 	t.lines = append(t.lines, t.line)
 	t.ahead += len(t.line)
 	t.line = nil

@@ -4,10 +4,14 @@ import "unicode/utf8"
 
 // What is here is called with mu held.
 
-// show puts bytes onto the screen as they are, and keeps account of the column.
+// show puts bytes onto the screen as they are, and keeps account of the column. What a master would
+// lose is lost here: VREPRINT makes a whole line of one byte.
 func (t *TTY) show(p []byte) {
 	for _, c := range p {
 		t.advance(c)
+	}
+	if t.master != nil && len(t.pending) >= 2*mostOutput {
+		return
 	}
 	t.pending = append(t.pending, p...)
 }

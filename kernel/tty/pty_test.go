@@ -1,6 +1,7 @@
 package tty
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -174,6 +175,44 @@ func TestPTYsAreBounded(t *testing.T) {
 	}
 	m.Close()
 	s.Close()
+}
+
+// TestEndsOfTheFileAreBounded: an end of the file has no byte, but takes memory until it is read.
+func TestEndsOfTheFileAreBounded(t *testing.T) {
+	tree, _ := ptyTree(t)
+	m, s := ptyOf(t, tree)
+	defer s.Close()
+	defer m.Close()
+	ends := bytes.Repeat([]byte{4}, maxAhead)
+	for range 20 {
+		vfs.Write(m, ends)
+	}
+	if n := len(m.Handle().(*Master).lines); n > maxAhead {
+		t.Errorf("%d ends of the file wait", n)
+	}
+	if n, err := vfs.Read(s, make([]byte, 9), nil); n != 0 || err != io.EOF {
+		t.Errorf("read: %d, %v", n, err)
+	}
+}
+
+// TestReprintsAreBounded: each VREPRINT shows the whole line again, before anything can be read.
+func TestReprintsAreBounded(t *testing.T) {
+	tree, _ := ptyTree(t)
+	m, s := ptyOf(t, tree)
+	defer s.Close()
+	defer m.Close()
+	tty := m.Handle().(*Master).TTY
+	n := 0
+	tty.underLock(func() poll.Events {
+		for _, c := range slices.Concat(bytes.Repeat([]byte("x"), maxLine), bytes.Repeat([]byte{18}, 1000)) {
+			tty.typed(c)
+		}
+		n = len(tty.pending)
+		return 0
+	})
+	if n < mostOutput || n > 3*mostOutput {
+		t.Errorf("%d bytes are to be shown", n)
+	}
 }
 
 // TestHungUpSlaveIsStillOpen: the end of a session is no end for the master.
