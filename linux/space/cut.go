@@ -44,10 +44,20 @@ func (r *registry) list() []*Space {
 // It asks each space. A list of mappings for each file would cost time in each fork and exec;
 // mapped files are hardly ever truncated.
 //
+// A space that is forked meanwhile may give the child pages that it had at that time, so Cut looks
+// for new spaces until there are none.
+//
 // Context: goroutine, without a lock that Frame takes.
 func (m *Machine) Cut(b backing.Store, page uint64) {
-	for _, s := range m.spaces.list() {
-		s.cutOff(b, page)
+	done := map[*Space]bool{}
+	for more := true; more; {
+		more = false
+		for _, s := range m.spaces.list() {
+			if !done[s] {
+				s.cutOff(b, page)
+				done[s], more = true, true
+			}
+		}
 	}
 }
 

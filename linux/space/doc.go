@@ -26,7 +26,7 @@
 //
 // Lock order:
 //
-//	Space.mu
+//	Space.mu, also a parent's before that of the child that it forks
 //	  a backing.Store's locks
 //	    frame.Pool's
 //

@@ -124,6 +124,8 @@ func (s *Space) Fork() (*Space, error) {
 	}()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	child.mu.Lock() // Cut finds it already
+	defer child.mu.Unlock()
 	if s.root == nil {
 		return nil, errReleased
 	}
