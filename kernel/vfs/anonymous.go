@@ -13,7 +13,7 @@ type Anonymous struct{ *inode }
 func NewAnonymous(mode fs.FileMode) Anonymous {
 	a := Anonymous{new(inode)}
 	a.start(mode)
-	a.links = 1
+	a.links, a.bare = 1, true
 	return a
 }
 

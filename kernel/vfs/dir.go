@@ -173,9 +173,11 @@ func settle(n Node) {
 	case *regular:
 		n.settle()
 	case *Dir:
+		n.strip()
 		ended(n.ino)
 	case inMemory:
 		if n.Stat().Links == 0 {
+			n.strip()
 			ended(n.Stat().Ino)
 		}
 	}

@@ -19,6 +19,7 @@ type inode struct {
 	links                      uint64
 	accessed, modified, change time.Time
 	extended                   xattrs // nil: none
+	bare                       bool   // it cannot have any: nothing would remove them
 }
 
 // lastIno is the number given out last, for all trees: 1 is a root.
@@ -109,6 +110,14 @@ func (i *inode) named() bool {
 	return i.links > 1 || i.links == 1 && !i.mode.IsDir()
 }
 
+// strip removes all extended attributes for ever: the node has lost its last name.
+func (i *inode) strip() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.extended.give()
+	i.extended, i.bare = nil, true
+}
+
 // groupExec is a group's permission to execute a file. Without it, setgid meant mandatory locks.
 const groupExec = 0o010
 
@@ -147,4 +156,5 @@ type inMemory interface {
 	movedTo(d *Dir, name string)
 	named() bool
 	inherit(d *inode)
+	strip()
 }

@@ -109,6 +109,7 @@ func (r *regular) settle() {
 		r.dead = true
 		r.pages.truncate(0)
 		r.size = 0
+		r.strip()
 		ended(r.ino)
 	}
 }

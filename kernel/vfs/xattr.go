@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -14,15 +15,21 @@ import (
 const (
 	xattrName  = 255
 	xattrValue = 64 << 10
-	xattrRoom  = 64 << 10 // of all names and values of a file, so that one file cannot fill the memory
+	xattrRoom  = 64 << 10 // of all names and values of a file
+	xattrsMost = 16 << 20 // of all files, xattrCost included, so that they cannot fill the memory
+	xattrCost  = 128      // what an attribute counts besides its name and value
 )
+
+// xattrsTaken is what the extended attributes of all files count.
+var xattrsTaken atomic.Int64
 
 // xattrs are the extended attributes of an inode, by name. Guarded by inode.mu.
 type xattrs map[string][]byte
 
 // Attributed is a node with extended attributes.
 type Attributed interface {
-	// SetXattr sets one. Errors: EEXIST, ENODATA as create and replace demand; E2BIG, ENOSPC.
+	// SetXattr sets one. Errors: EEXIST, ENODATA as create and replace demand; E2BIG, ENOSPC;
+	// EOPNOTSUPP for a node that can have no name any more.
 	SetXattr(name string, value []byte, create, replace bool) error
 	// Xattr returns one, which the caller may not modify. Errors: ENODATA.
 	Xattr(name string) ([]byte, error)
@@ -38,6 +45,8 @@ func (i *inode) SetXattr(name string, value []byte, create, replace bool) error 
 	defer i.mu.Unlock()
 	old, there := i.extended[name]
 	switch {
+	case i.bare:
+		return syscall.EOPNOTSUPP
 	case len(name) > xattrName:
 		return syscall.ERANGE
 	case len(value) > xattrValue:
@@ -51,7 +60,11 @@ func (i *inode) SetXattr(name string, value []byte, create, replace bool) error 
 	for n, v := range i.extended {
 		used += len(n) + len(v)
 	}
-	if used > xattrRoom+xattrName {
+	more := int64(len(value) - len(old))
+	if !there {
+		more += int64(len(name)) + xattrCost
+	}
+	if used > xattrRoom+xattrName || !takeXattrs(more) {
 		return syscall.ENOSPC
 	}
 	if i.extended == nil {
@@ -60,6 +73,22 @@ func (i *inode) SetXattr(name string, value []byte, create, replace bool) error 
 	i.extended[name] = slices.Clone(value)
 	i.change = time.Now()
 	return nil
+}
+
+// takeXattrs counts n bytes more, and reports whether they are within the limit.
+func takeXattrs(n int64) bool {
+	if xattrsTaken.Add(n) > xattrsMost && n > 0 {
+		xattrsTaken.Add(-n)
+		return false
+	}
+	return true
+}
+
+// give counts the attributes as gone.
+func (x xattrs) give() {
+	for name, value := range x {
+		takeXattrs(-int64(len(name) + len(value) + xattrCost))
+	}
 }
 
 // Xattr implements Attributed.
@@ -89,9 +118,11 @@ func (i *inode) Xattrs() []string {
 func (i *inode) RemoveXattr(name string) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if _, there := i.extended[name]; !there {
+	value, there := i.extended[name]
+	if !there {
 		return syscall.ENODATA
 	}
+	takeXattrs(-int64(len(name) + len(value) + xattrCost))
 	delete(i.extended, name)
 	i.change = time.Now()
 	return nil
