@@ -11,8 +11,9 @@ import (
 // Map makes an area of n bytes, rounded up to pages, and returns its address: addr, if that is free
 // or flags demand it. The area maps b from off on (nil: zeroes).
 //
-// Errors: EINVAL (n is 0, addr or off is not a multiple of the page size, prot), ENOMEM (no space,
-// a limit, or addr is not for programs), EEXIST (NoReplace), EACCES (NoWrite).
+// Errors: EINVAL (n is 0, addr or off is not a multiple of the page size, prot, GrowsDown of what
+// has a backing), ENOMEM (no space, a limit, or addr is not for programs), EEXIST (NoReplace),
+// EACCES (NoWrite).
 func (s *Space) Map(addr, n uint64, prot Prot, flags Flags, b backing.Store, off uint64) (uint64, error) {
 	a := area{prot: prot, flags: flags & kinds, back: b, off: off}
 	switch {
@@ -22,6 +23,8 @@ func (s *Space) Map(addr, n uint64, prot Prot, flags Flags, b backing.Store, off
 		return 0, refuse(syscall.EINVAL, "mapping at %#x of offset %#x: not a whole page", addr, off)
 	case prot&^(Read|Write|Exec) != 0:
 		return 0, refuse(syscall.EINVAL, "protection %#x", prot)
+	case flags&GrowsDown != 0 && (b != nil || flags&Shared != 0):
+		return 0, refuse(syscall.EINVAL, "only private memory without a file can grow down")
 	case flags&NoWrite != 0 && flags&Shared != 0 && prot&Write != 0:
 		return 0, errNoWrite
 	}

@@ -59,6 +59,8 @@ func TestMapRefuses(t *testing.T) {
 		{"taken", high + 3*PageSize, 2 * PageSize, Read, NoReplace, 0, syscall.EEXIST},
 		{"read-only file", 0, PageSize, Read | Write, Shared | NoWrite, 0, syscall.EACCES},
 		{"more than memory", 0, 2 << 30, Read | Write, 0, 0, syscall.ENOMEM},
+		{"a file that grows down", 0, PageSize, Read, GrowsDown, PageSize, syscall.EINVAL},
+		{"shared memory that grows down", 0, PageSize, Read, GrowsDown | Shared, 0, syscall.EINVAL},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b backing.Store
