@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -24,7 +25,10 @@ var (
 	mostWatches   = sysctl.NewRange("fs.inotify.max_user_watches", 65536, 0, math.MaxInt32, "files and directories that all inotify instances may watch together")
 )
 
-var instances, watched atomic.Int64
+// mostOfAll is how many events all instances keep together: each may be as many as mostQueued.
+const mostOfAll = 64 << 10
+
+var instances, watched, queued atomic.Int64
 
 // Inotify is a file from which a program reads what happens to other files.
 //
@@ -186,9 +190,14 @@ func (i *Inotify) add(h happening) bool {
 		return false
 	case int64(n) > mostQueued.Get():
 		return false
-	case int64(n) == mostQueued.Get():
+	case int64(n) == mostQueued.Get() || queued.Load() >= mostOfAll:
 		h = happening{watch: -1, what: abi.IN_Q_OVERFLOW}
+		if n > 0 && h.same(i.events[n-1]) {
+			return false
+		}
 	}
+	h.name = strings.Clone(h.name) // it may be a part of a long path
+	queued.Add(1)
 	i.events = append(i.events, h)
 	i.bytes += h.size()
 	return true
@@ -242,6 +251,7 @@ func (i *Inotify) ReadAt(p []byte, _ int64) (int, error) {
 		return 0, syscall.EINVAL
 	}
 	i.bytes -= n
+	queued.Add(-int64(taken))
 	if i.events = i.events[taken:]; len(i.events) == 0 {
 		i.events = nil
 	}
@@ -306,6 +316,7 @@ func (i *Inotify) finish() (all []*vfs.Watch) {
 	for _, w := range i.watches {
 		all = append(all, w)
 	}
+	queued.Add(-int64(len(i.events)))
 	i.closed, i.events, i.bytes = true, nil, 0
 	return all
 }

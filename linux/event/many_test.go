@@ -1,9 +1,11 @@
 package event
 
 import (
+	"strconv"
 	"syscall"
 	"testing"
 
+	"sonde/kernel/abi"
 	"sonde/kernel/vfs"
 )
 
@@ -58,5 +60,48 @@ func TestDeletedItemsAreForgotten(t *testing.T) {
 	}
 	if e.Close(); e.stale != 0 || len(e.ready) != 0 {
 		t.Errorf("after the close %d items are listed, %d of them as gone", len(e.ready), e.stale)
+	}
+}
+
+// TestEventsAreBounded: each instance keeps many events, and there are many instances.
+func TestEventsAreBounded(t *testing.T) {
+	tree := vfs.New()
+	before := queued.Load()
+	var all []*vfs.File
+	for range 2 * mostOfAll / mostQueued.Get() {
+		f, err := NewInotify(vfs.O_NONBLOCK)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, f)
+		i, _ := InotifyOf(f)
+		if _, err := i.Add(tree.RootPlace(), abi.IN_CREATE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 3 * mostQueued.Get() {
+		if err := tree.Mkdir(strconv.FormatInt(n%5000, 10)); err == nil {
+			continue
+		}
+		tree.Remove(strconv.FormatInt(n%5000, 10))
+	}
+	if n := queued.Load() - before; n > mostOfAll+int64(len(all)) || n < mostOfAll/2 {
+		t.Errorf("%d events are kept", n)
+	}
+	last, _ := InotifyOf(all[len(all)-1])
+	if h := last.events[len(last.events)-1]; h.what != abi.IN_Q_OVERFLOW {
+		t.Errorf("the last event is %+v", h)
+	}
+	buf := make([]byte, 64<<10)
+	for {
+		if _, err := last.ReadAt(buf, 0); err != nil {
+			break
+		}
+	}
+	for _, f := range all {
+		vfs.Close(f)
+	}
+	if n := queued.Load(); n != before {
+		t.Errorf("%d events are left", n-before)
 	}
 }
