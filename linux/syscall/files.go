@@ -15,9 +15,11 @@ import (
 // Files is the file state of a process: descriptors, current directory and umask. It implements
 // proc.Resources.
 type Files struct {
-	desc atomic.Pointer[desc.Table] // changed by exec, while /proc may read it
+	desc atomic.Pointer[desc.Table] // changed by unshare, while others may read it
 	dir  *directory
 	maps atomic.Int64 // bytes of the maps that the process has made by bpf(2)
+
+	unsharing sync.Mutex // held while desc is changed
 }
 
 // directory is the state that CLONE_FS shares.
@@ -69,6 +71,8 @@ func (f *Files) Exec() {
 
 // unshare gives the process its own table of descriptors.
 func (f *Files) unshare() {
+	f.unsharing.Lock()
+	defer f.unsharing.Unlock()
 	if shared := f.Descriptors(); !shared.Alone() {
 		f.desc.Store(shared.Clone())
 		shared.Leave()
