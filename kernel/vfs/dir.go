@@ -2,6 +2,8 @@ package vfs
 
 import (
 	"io/fs"
+	"slices"
+	"strings"
 	"syscall"
 
 	"sonde/kernel/abi"
@@ -200,18 +202,25 @@ func (d *Dir) holds(sub *Dir) bool {
 	return true
 }
 
-// path returns the absolute path. Context: fs.mu held.
+// path returns the absolute path; if a directory of it has been removed, what is below that.
+// Directories can be thousands deep. Context: fs.mu held.
 //
-// Errors: ENOENT if the directory has been removed.
+// Errors: ENOENT if a directory has been removed.
 func (d *Dir) path() (string, error) {
-	if d.gone {
+	var names []string
+	at := d
+	for ; !at.gone && at.parent != at; at = at.parent {
+		names = append(names, at.name)
+	}
+	slices.Reverse(names)
+	path := "/" + strings.Join(names, "/")
+	switch {
+	case !at.gone:
+		return path, nil
+	case at == d:
 		return "", syscall.ENOENT
 	}
-	if d.parent == d {
-		return "/", nil
-	}
-	above, err := d.parent.path()
-	return join(above, d.name), err
+	return path, syscall.ENOENT
 }
 
 func join(dir, name string) string {
