@@ -1,6 +1,7 @@
 package sock
 
 import (
+	"sync/atomic"
 	"syscall"
 
 	"sonde/kernel/poll"
@@ -58,13 +59,20 @@ func (s *Socket) listen(backlog int, cred Cred) error {
 	return nil
 }
 
-// mostBacklog is net.core.somaxconn.
-const mostBacklog = 4096
+// mostBacklog is net.core.somaxconn; mostWaiting is how many connections may wait at all sockets
+// together: their other ends may be closed, so no limit of descriptors counts them.
+const (
+	mostBacklog = 4096
+	mostWaiting = 16 << 10
+)
+
+// waiting is how many connections wait to be accepted.
+var waiting atomic.Int64
 
 // Connect connects s to another socket, which must listen unless it is for datagrams.
 //
-// Errors: EAGAIN while too many connections wait to be accepted; ECONNREFUSED, EPROTOTYPE; EISCONN,
-// EINVAL for a socket that listens; EPERM.
+// Errors: EAGAIN while too many connections wait to be accepted there, ENFILE if too many do so
+// anywhere; ECONNREFUSED, EPROTOTYPE; EISCONN, EINVAL for a socket that listens; EPERM.
 func (s *Socket) Connect(to *Socket, cred Cred) error {
 	if to.family != s.family || to.kind != s.kind {
 		return syscall.EPROTOTYPE
@@ -82,7 +90,7 @@ func (s *Socket) Connect(to *Socket, cred Cred) error {
 
 // reach connects s to one that listens; a is the address of the other end.
 //
-// Errors: EAGAIN, ECONNREFUSED.
+// Errors: EAGAIN, ENFILE, ECONNREFUSED.
 func (s *Socket) reach(to *Socket, a Addr, cred Cred) error {
 	end := newSocket(s.family, s.kind)
 	end.join(s, cred)
@@ -128,6 +136,10 @@ func (s *Socket) enqueue(end *Socket) (Cred, error) {
 		return Cred{}, syscall.ECONNREFUSED
 	case len(s.pending) > s.backlog:
 		return Cred{}, syscall.EAGAIN
+	}
+	if waiting.Add(1) > mostWaiting {
+		waiting.Add(-1)
+		return Cred{}, syscall.ENFILE
 	}
 	s.pending = append(s.pending, end)
 	return s.cred, nil
@@ -230,6 +242,7 @@ func (s *Socket) dequeue() (*Socket, error) {
 	case len(s.pending) > 0:
 		c := s.pending[0]
 		s.pending = s.pending[1:]
+		waiting.Add(-1)
 		return c, nil
 	case s.ended:
 		return nil, syscall.EINVAL

@@ -243,6 +243,7 @@ func (s *Socket) end() remains {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := remains{s.peer, s.told, s.inbox.empty(), s.pending}
+	waiting.Add(-int64(len(s.pending)))
 	s.state, s.peer, s.told, s.pending = closed, nil, nil, nil
 	return r
 }
