@@ -2,6 +2,7 @@ package tty
 
 import (
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"sonde/kernel/poll"
@@ -16,7 +17,13 @@ const (
 	expansion  = 8
 	leastRoom  = 4 << 10
 	leastInput = 1 << 10 // what must be free before poll tells the master of room
+
+	mostShown    = 8 << 20       // of all pseudo-terminals together; beyond that,
+	scarceOutput = 2 * leastRoom // each holds only that much
 )
+
+// shownAll is how many bytes all pseudo-terminals hold.
+var shownAll atomic.Int64
 
 // Master is the end of a pseudo-terminal at which a program plays the device: it reads
 // what the terminal shows, and what it writes is typed. The other end, the slave, is a
@@ -29,8 +36,10 @@ type Master struct {
 
 	typing sync.Mutex // held by one who types
 
-	mu     sync.Mutex
-	output []byte // guarded by mu: shown, and not read
+	mu sync.Mutex
+	// guarded by mu:
+	output []byte // shown, and not read
+	closed bool
 }
 
 // A slave is a terminal that behaves as Linux makes one.
@@ -58,14 +67,27 @@ func (s screen) Write(p []byte) (int, error) {
 func (m *Master) keep(p []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.output = append(m.output, p[:min(len(p), max(0, 2*mostOutput-len(m.output)))]...)
+	if m.closed {
+		return
+	}
+	n := min(len(p), max(0, 2*limit()-len(m.output)))
+	m.output = append(m.output, p[:n]...)
+	shownAll.Add(int64(n))
+}
+
+// limit is how many bytes a pseudo-terminal holds now, echo aside.
+func limit() int {
+	if shownAll.Load() > mostShown {
+		return scarceOutput
+	}
+	return mostOutput
 }
 
 // room is how many bytes more the slave may show.
 func (m *Master) room() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return mostOutput - len(m.output)
+	return limit() - len(m.output)
 }
 
 // allowed is how many of n bytes a program may write now. Context: t.mu held.
@@ -104,7 +126,7 @@ func (m *Master) ReadAt(p []byte, _ int64) (int, error) {
 	}
 	m.TTY.mu.Lock()
 	defer m.TTY.mu.Unlock()
-	if m.gone() && m.room() == mostOutput {
+	if m.gone() && m.Buffered() == 0 {
 		return 0, syscall.EIO
 	}
 	return 0, syscall.EAGAIN
@@ -115,6 +137,7 @@ func (m *Master) shown(p []byte) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := copy(p, m.output)
+	shownAll.Add(-int64(n))
 	if m.output = m.output[n:]; len(m.output) == 0 {
 		m.output = nil
 	}
@@ -145,7 +168,7 @@ func (m *Master) inputRoom() int {
 func (m *Master) Poll() (ev poll.Events) {
 	m.TTY.mu.Lock()
 	defer m.TTY.mu.Unlock()
-	if m.room() < mostOutput {
+	if m.Buffered() > 0 {
 		ev |= poll.In
 	}
 	if m.typeable() >= leastInput {
@@ -158,7 +181,11 @@ func (m *Master) Poll() (ev poll.Events) {
 }
 
 // Buffered returns how many bytes can be read, for FIONREAD.
-func (m *Master) Buffered() int { return mostOutput - m.room() }
+func (m *Master) Buffered() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.output)
+}
 
 // Control is the slave's terminal.
 func (m *Master) Control() interface{ HangUp() } { return m.TTY }
@@ -182,5 +209,14 @@ func (m *Master) IsLocked() bool {
 func (m *Master) Close() error {
 	m.all.remove(m)
 	m.hangUp(m.all.leave)
+	m.drop()
 	return nil
+}
+
+// drop forgets what was shown, and all that will be.
+func (m *Master) drop() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	shownAll.Add(-int64(len(m.output)))
+	m.output, m.closed = nil, true
 }

@@ -177,6 +177,48 @@ func TestPTYsAreBounded(t *testing.T) {
 	s.Close()
 }
 
+// TestOutputIsBounded: programs may have thousands of pseudo-terminals that nobody reads.
+func TestOutputIsBounded(t *testing.T) {
+	tree, _ := ptyTree(t)
+	before := shownAll.Load()
+	var all []*vfs.File
+	const n = 2 * mostShown / mostOutput
+	for i := range n {
+		m, err := tree.OpenFile("/dev/ptmx", vfs.O_RDWR)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Handle().(*Master).SetLock(false)
+		s, err := tree.OpenFile(fmt.Sprintf("/dev/pts/%d", i), vfs.O_RDWR|vfs.O_NONBLOCK)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for err = error(nil); err == nil; {
+			_, err = vfs.Write(s, make([]byte, mostOutput))
+		}
+		all = append(all, m, s)
+	}
+	if got := shownAll.Load(); got < mostShown/2 || got > mostShown+n*scarceOutput {
+		t.Errorf("%d bytes are shown", got)
+	}
+	m, s := all[len(all)-2], all[len(all)-1]
+	if s.Poll()&poll.Out != 0 || m.Poll()&poll.In == 0 {
+		t.Errorf("with little space, the slave polls as %#x, the master as %#x", s.Poll(), m.Poll())
+	}
+	if got, err := m.Read(make([]byte, 2*scarceOutput)); got < leastRoom/expansion || err != nil {
+		t.Errorf("read: %d, %v", got, err)
+	}
+	if s.Poll()&poll.Out == 0 {
+		t.Error("after that, there is no space")
+	}
+	for _, f := range all {
+		f.Close()
+	}
+	if got := shownAll.Load(); got != before {
+		t.Errorf("%d bytes are left", got-before)
+	}
+}
+
 // TestEndsOfTheFileAreBounded: an end of the file has no byte, but takes memory until it is read.
 func TestEndsOfTheFileAreBounded(t *testing.T) {
 	tree, _ := ptyTree(t)
