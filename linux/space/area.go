@@ -1,10 +1,6 @@
 package space
 
-import (
-	"syscall"
-
-	"sonde/kernel/mm/backing"
-)
+import "sonde/kernel/mm/backing"
 
 // An area is a range of pages with the same attributes.
 type area struct {
@@ -125,12 +121,4 @@ func (t areas) splits(start, end uint64) int {
 		return 1
 	}
 	return 0
-}
-
-// roomFor refuses if the table would become too long when areas are split n more times.
-func (t areas) roomFor(n int) error {
-	if len(t)+n > maxAreas {
-		return refuse(syscall.ENOMEM, "%d areas are too many", len(t)+n)
-	}
-	return nil
 }

@@ -1,6 +1,8 @@
 package space
 
 import (
+	"sync/atomic"
+
 	"sonde/kernel/mm/frame"
 )
 
@@ -25,6 +27,7 @@ type Machine struct {
 	Retire func(s *Space)
 
 	spaces registry
+	areas  atomic.Int64 // of all spaces
 }
 
 // Kernel is the machine that this kernel runs on. Written once at boot.

@@ -49,7 +49,7 @@ func refuse(errno syscall.Errno, format string, args ...any) error {
 //
 // Errors: ErrNoMemory.
 func (m *Machine) New() (*Space, error) {
-	s := &Space{m: m, limits: Limits{unlimited, unlimited, 8 << 20}}
+	s := &Space{m: m, areas: m.newTable(), limits: Limits{unlimited, unlimited, 8 << 20}}
 	s.mmapTop = m.Programs.End - stackRoom
 	root, pa, err := s.newTable()
 	if err != nil {
@@ -105,12 +105,13 @@ func (s *Space) Release() {
 		s.text.Allow()
 		s.text = nil
 	}
-	s.areas, s.total, s.brkStart, s.brk, s.breaks = table{}, 0, 0, 0, nil
+	s.areas.delete(0, len(s.areas.areas))
+	s.areas, s.total, s.brkStart, s.brk, s.breaks = s.m.newTable(), 0, 0, 0, nil
 }
 
 // Fork returns a copy of s. Private pages are copied when one of the two spaces writes to them.
 //
-// Errors: ErrNoMemory.
+// Errors: ErrNoMemory; ENOMEM if all spaces would have too many areas.
 func (s *Space) Fork() (*Space, error) {
 	child, err := s.m.New()
 	if err != nil {
@@ -131,6 +132,9 @@ func (s *Space) Fork() (*Space, error) {
 	}
 	child.limits, child.total, child.peak = s.limits, s.total, s.total
 	child.brkStart, child.brk = s.brkStart, s.brk
+	if err := s.areas.roomInAll(len(s.areas.areas)); err != nil {
+		return nil, err
+	}
 	s.shareAreas(child)
 	if err := s.shareText(child); err != nil {
 		return nil, err
@@ -156,6 +160,7 @@ func (s *Space) shareAreas(child *Space) {
 		child.areas.areas = append(child.areas.areas, a)
 	}
 	child.areas.buf = child.areas.areas
+	child.areas.sum.Add(int64(len(child.areas.areas)))
 	if child.full = s.full; len(child.areas.areas) < len(s.areas.areas) {
 		child.full = full{}
 	}

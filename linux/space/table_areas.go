@@ -1,12 +1,42 @@
 package space
 
-import "slices"
+import (
+	"slices"
+	"sync/atomic"
+	"syscall"
+)
 
 // A table is areas with unused space at both ends: addresses are chosen from the top down, so a new
 // area goes in front of nearly all others.
 type table struct {
 	areas
-	buf []area // areas is a slice of it
+	buf  []area // areas is a slice of it
+	sum  *atomic.Int64
+	most int64 // of sum: see Machine.mostAreas
+}
+
+// newTable returns an empty table of a space of m.
+func (m *Machine) newTable() table { return table{sum: &m.areas, most: m.mostAreas()} }
+
+// mostAreas is how many areas all spaces of m may have together. They are in the kernel's memory,
+// each with less than 128 bytes, and a fork copies them.
+func (m *Machine) mostAreas() int64 { return max(maxAreas+maxAreas/4, int64(m.RAM/2048)) }
+
+// roomFor refuses if the table, or all tables together, would become too long when areas are split
+// n more times.
+func (t *table) roomFor(n int) error {
+	if len(t.areas)+n > maxAreas {
+		return refuse(syscall.ENOMEM, "%d areas are too many", len(t.areas)+n)
+	}
+	return t.roomInAll(n)
+}
+
+// roomInAll refuses if all tables together would become too long with n areas more.
+func (t *table) roomInAll(n int) error {
+	if all := t.sum.Load() + int64(n); all > t.most {
+		return refuse(syscall.ENOMEM, "%d areas of all programs are too many", all)
+	}
+	return nil
 }
 
 // insertAt inserts a as number i, and moves the areas before it or behind it, whichever are fewer.
@@ -26,6 +56,7 @@ func (t *table) insertAt(i int, a area) {
 		copy(t.areas[i+1:], t.areas[i:n])
 	}
 	t.areas[i] = a
+	t.sum.Add(1)
 }
 
 // recentre moves the areas so that there is space at both ends.
@@ -38,6 +69,7 @@ func (t *table) recentre() {
 
 // delete takes out the areas from number i to j-1.
 func (t *table) delete(i, j int) {
+	t.sum.Add(int64(i - j))
 	if i >= len(t.areas)-j {
 		t.areas = slices.Delete(t.areas, i, j)
 		return
