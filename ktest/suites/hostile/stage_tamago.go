@@ -86,8 +86,16 @@ func (st *stage) walk(dir string, deep bool) {
 	}
 }
 
-// restore sets the sysctls to what they were.
+// restore ends the recordings that a file began, which wait for their hit, and sets the sysctls to what they were.
 func (st *stage) restore() {
+	const glass = "/sys/kernel/debug/glass"
+	recordings, err := vfs.ReadDir(glass)
+	st.t.Must(err)
+	for _, one := range recordings {
+		if name := one.Name(); name != "new" {
+			st.t.Must(vfs.WriteFile(glass+"/new", []byte("-"+name)))
+		}
+	}
 	kprobes.SetEnabled(true)
 	uprobes.SetEnabled(true)
 	for name, v := range st.sysctls {
