@@ -19,7 +19,7 @@ import (
 // callsBack are the functions of the overlay that call the kernel through a func value, which package
 // goos, or a door, has been given.
 var callsBack = map[string]string{
-	"sondeShimInit": "Task, Random", "sondeFirstThread": "ProcID", "sondePick": "Idle", "sondeRelease": "Alarm, Wake",
+	"sondeShimInit": "Task, Random", "sondeFirstThread": "ProcID", "sondePick": "Idle", "sondeUnlock": "Alarm, Wake",
 	"sondeMisc": "Random, Exit", "sondeInterrupt": "Program, Wake", "sondeWant": "Program", "sondeMakeWay": "Program",
 	"sondeWatchEvery": "Program", "sondeRetUnwind": "what SondeRetInit was given",
 	// Assembly: on the stack of the shim, and to the thread that is next.

@@ -78,8 +78,9 @@ type sondeCPU struct {
 	// way to it. One that yielded waits for the end of the other's slice (sondeExpire): each would
 	// drive the other out at once. Written under sondeLock; ring 3 is not entered then.
 	wanted int32
+	late   uint32 // 1: SondeWake found this CPU holding sondeLock
 	alarm  int64  // when this CPU's timer is to interrupt
-	armed  int64  // what the timer is set to: see sondeRelease
+	armed  int64  // what the timer is set to: see sondeUnlock
 	quiet  uint64 // scheduling points passed: see sondeSchedule
 	halts  uint64 // times it went idle
 	slept  int64  // nanoseconds spent idle
@@ -96,7 +97,7 @@ var sondeRunq sondeList
 var sondeWaiting atomic.Int32
 
 var (
-	sondeLockWord uint32
+	sondeLockWord uint32 // bit of the CPU that holds sondeLock
 	sondeCPUs     [sondeMaxCPUs]sondeCPU
 	sondeStacks   [sondeMaxCPUs][sondeStackSize]byte
 )
@@ -170,21 +171,35 @@ func sondeFirstThread() *sondeThread {
 
 //go:nosplit
 func sondeAcquire() {
-	for atomic.Load(&sondeLockWord) != 0 || !atomic.Cas(&sondeLockWord, 0, 1) {
+	me := sondeCPUSelf().bit
+	for atomic.Load(&sondeLockWord) != 0 || !atomic.Cas(&sondeLockWord, 0, me) {
 		procyield(10)
 	}
 }
 
-// sondeKicks are the CPUs that sondeRelease is to interrupt, a bit each.
+// sondeKicks are the CPUs that sondeUnlock is to interrupt, a bit each.
 // guarded by sondeLock
 var sondeKicks uint32
 
-// sondeRelease releases sondeLock, and then does what the holder asked of devices: it sets
+// sondeRelease releases sondeLock, and does what SondeWake could not do meanwhile.
+//
+//go:nosplit
+func sondeRelease() {
+	sondeUnlock()
+	for c := sondeCPUSelf(); atomic.Load(&c.late) != 0; {
+		atomic.Store(&c.late, 0)
+		sondeAcquire()
+		sondeWakeLate()
+		sondeUnlock()
+	}
+}
+
+// sondeUnlock releases sondeLock, and then does what the holder asked of devices: it sets
 // the CPU's timer and sends interrupts. In a virtual machine that is slow, as it takes a lock of
 // the hypervisor's, and all CPUs would wait for it.
 //
 //go:nosplit
-func sondeRelease() {
+func sondeUnlock() {
 	kicks := sondeKicks
 	sondeKicks = 0
 	atomic.Store(&sondeLockWord, 0)
@@ -298,10 +313,30 @@ func SondeWake(n *SondeNote) {
 		return // already awake
 	}
 	flags := sondeIRQOff()
-	sondeAcquire()
-	sondeFutexWake(uintptr(unsafe.Pointer(key)), 1)
-	sondeRelease()
+	if c := sondeCPUSelf(); atomic.Load(&sondeLockWord) == c.bit {
+		atomic.Store(&c.late, 1) // a handler, or an NMI, on top of the lock's holder
+	} else {
+		sondeAcquire()
+		sondeFutexWake(uintptr(unsafe.Pointer(key)), 1)
+		sondeRelease()
+	}
 	sondeIRQRestore(flags)
+}
+
+// sondeWakeLate wakes the threads that SondeWake could not wake: those that sleep on a word that has its
+// value. If that is another futex's value, its thread looks again. Called under sondeLock.
+//
+//go:nosplit
+func sondeWakeLate() {
+	for i := range sondeAsleep {
+		for t := sondeAsleep[i].head; t != nil; {
+			w := t
+			t = t.next
+			if w.key != sondeEventKey() && *(*uint32)(unsafe.Pointer(w.key)) == 1 {
+				sondeReady(w, 0)
+			}
+		}
+	}
 }
 
 // SondeQuiet returns how many scheduling points CPU i has passed, and SondeIdle
