@@ -10,7 +10,7 @@ const (
 )
 
 // FADT is the Fixed ACPI Description Table. Registers that are absent, or
-// that the flags say not to use, are zero: Present is the only test needed.
+// that the flags say not to use, are zero: Writable is the only test needed before a write.
 type FADT struct {
 	Found        bool
 	HWReduced    bool // no PM1 blocks, no PM timer, no SMI: sleep via SleepControl

@@ -94,6 +94,13 @@ func (r Register) Present() bool { return r.Addr != 0 }
 // IO reports whether r is an I/O port.
 func (r Register) IO() bool { return r.Addr != 0 && r.Space == SpaceIO }
 
+// Writable reports whether the kernel can write to r: to a port, or where boot maps devices in memory. There
+// are registers in other spaces, such as PCI's configuration space.
+func (r Register) Writable() bool {
+	const devices, end = 0xfe00_0000, 1 << 32
+	return r.IO() || r.Space == SpaceMemory && r.Addr >= devices && r.Addr < end
+}
+
 // reg reads the 12-byte Generic Address Structure at off.
 func (t table) reg(off uint64) Register {
 	if !t.has(off, 12) {

@@ -221,3 +221,23 @@ func TestSPCR(t *testing.T) {
 		t.Error("stride")
 	}
 }
+
+// Writing elsewhere would be a page fault, in place of a restart.
+func TestWritable(t *testing.T) {
+	for _, c := range []struct {
+		r    Register
+		want bool
+	}{
+		{Register{}, false},
+		{Register{Addr: 0xcf9, Space: SpaceIO}, true},
+		{Register{Addr: 0xfea00202, Space: SpaceMemory}, true},
+		{Register{Addr: 0xfdffffff, Space: SpaceMemory}, false},
+		{Register{Addr: 0x1e0000000, Space: SpaceMemory}, false},
+		{Register{Addr: 0x1f000000dc, Space: SpacePCI}, false},
+		{Register{Addr: 0xfea00202, Space: SpacePCI}, false},
+	} {
+		if got := c.r.Writable(); got != c.want {
+			t.Errorf("%+v: %v", c.r, got)
+		}
+	}
+}

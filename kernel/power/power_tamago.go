@@ -44,7 +44,7 @@ func sleep() {
 		return
 	}
 	f := &a.FADT
-	if f.SleepControl.Present() {
+	if f.SleepControl.Writable() {
 		write(f.SleepControl, uint32(acpi.Sleep(a.S5.TypA)))
 	}
 	if !f.PM1a.IO() {
@@ -77,7 +77,7 @@ func enable(f *acpi.FADT) {
 // Context: any.
 func Reboot() {
 	flight.Main.End(flight.Restart)
-	if a := info; a != nil && a.FADT.Reset.Present() {
+	if a := info; a != nil && a.FADT.Reset.Writable() {
 		write(a.FADT.Reset, uint32(a.FADT.ResetValue))
 	}
 	cpu.Out8(0xcf9, 6)   // PIIX/ICH reset control
