@@ -20,6 +20,7 @@ import (
 
 	"sonde/arch/amd64/trap"
 	"sonde/boot/cmdline"
+	"sonde/boot/handoff"
 	_ "sonde/examples"
 	"sonde/internal/exitcode"
 	"sonde/kallsyms"
@@ -130,6 +131,10 @@ func banner() {
 	}
 	printk.Info("sonde %s (%s) booting on %s, %d MiB", version, runtime.Version(), cpus, mm.RAM>>20)
 	printk.Info("Command line: %s", shortened(commandLine()))
+	if loader.Truncated {
+		printk.Warn("boot: the loader gave more than the kernel keeps: %d ranges of memory, %d modules, %d bytes of command line; the rest is not used",
+			handoff.MaxRegions, handoff.MaxModules, handoff.MaxCmdline)
+	}
 	printk.Info("tsc: %d.%03d MHz, measured against the %s", hz/1e6, hz/1e3%1e3, ref)
 	tellRecorder()
 	if failedAPs > 0 {

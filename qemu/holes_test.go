@@ -44,6 +44,21 @@ func TestHoles(t *testing.T) {
 	}
 }
 
+// TestManyHoles: a map of more ranges than the kernel keeps is cut, and the log says so.
+func TestManyHoles(t *testing.T) {
+	runsBeside(t)
+	const most = 64 // handoff.MaxRegions
+	var cut strings.Builder
+	for i := range most {
+		start := 96<<20 + i*2*4096
+		fmt.Fprintf(&cut, "cutmem %#x %#x\n", start, start+4096)
+	}
+	r := bootScript(t, normalImage, machine.Config{From: machine.USB, GRUB: cut.String(), Script: "echo alive"})
+	if out, log := string(r.Stdout), string(r.Log); out != "alive\n" || !strings.Contains(log, "more than the kernel keeps") {
+		t.Error(said(r))
+	}
+}
+
 // behindImage is where the 16 MiB behind the image lie, from the next page on.
 func behindImage(t *testing.T) string {
 	t.Helper()
