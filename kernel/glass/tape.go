@@ -1,6 +1,7 @@
 package glass
 
 import (
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -46,6 +47,7 @@ const Events = 512
 // tape is the only one: code that notes an event may be in an interrupt on an idle CPU, where the
 // collector would not see that it uses a tape.
 var tape struct {
+	mu      sync.Mutex // of Start and Stop
 	on      atomic.Bool
 	used    atomic.Uint32
 	events  [Events]Event
@@ -56,9 +58,16 @@ var tape struct {
 //
 // Errors: EBUSY events are being noted already.
 func Start() error {
-	if tape.used.Load() != 0 || !tape.on.CompareAndSwap(false, true) {
+	tape.mu.Lock()
+	defer tape.mu.Unlock()
+	if Taping() {
 		return refusal.New(syscall.EBUSY, "the way to a jump is being recorded already; wait until that is over")
 	}
+	for i := range tape.written {
+		tape.written[i].Store(false) // an event that came too late for Stop
+	}
+	tape.used.Store(0)
+	tape.on.Store(true)
 	return nil
 }
 
@@ -71,6 +80,9 @@ func Taping() bool { return tape.on.Load() }
 //
 // Context: any.
 func Note(time uint64, cpu int, w What, a, b uint64) {
+	if !Taping() {
+		return // the caller has looked before Stop
+	}
 	n := tape.used.Add(1) - 1
 	if n >= Events {
 		return
@@ -83,13 +95,14 @@ func Note(time uint64, cpu int, w What, a, b uint64) {
 // Stop returns what has been noted since Start, in the order of its beginning, and how many events are
 // lost.
 func Stop() (list []Event, lost int) {
+	tape.mu.Lock()
+	defer tape.mu.Unlock()
 	tape.on.Store(false)
 	n := int(tape.used.Load())
 	for i := range min(n, Events) {
-		if tape.written[i].Swap(false) {
+		if tape.written[i].Load() {
 			list = append(list, tape.events[i])
 		}
 	}
-	tape.used.Store(0)
 	return list, max(n-Events, 0)
 }

@@ -30,6 +30,22 @@ func TestTape(t *testing.T) {
 	}
 }
 
+// TestLateNote: a grace period that began while events were noted ends behind Stop. No recording was
+// possible any more.
+func TestLateNote(t *testing.T) {
+	if err := Start(); err != nil {
+		t.Fatal(err)
+	}
+	Stop()
+	Note(7, 1, GraceOver, 0, 0)
+	if err := Start(); err != nil {
+		t.Fatal(err)
+	}
+	if list, _ := Stop(); len(list) != 0 {
+		t.Errorf("the next has %v", list)
+	}
+}
+
 // TestFullTape: several CPUs note more events than there is room for.
 func TestFullTape(t *testing.T) {
 	if err := Start(); err != nil {
