@@ -45,6 +45,19 @@ func TestScreenAndKeyboard(t *testing.T) {
 	awaitPicture(t, monitor, "Kernel panic - not syncing")
 }
 
+// TestUnknownLayout: a keyboard whose layout the kernel does not know types by that of the US.
+func TestUnknownLayout(t *testing.T) {
+	runsBeside(t)
+	extra, socket := withMonitor(t)
+	c := startConsole(t, machine.Config{From: machine.USB, Plain: true, Append: "keymap=fr", Extra: extra})
+	c.seeIn(bootLimit, `there is no layout "fr"[^#]*`+prompt)
+	monitor := dial(t, socket)
+	for _, key := range []string{"u", "n", "a", "m", "e", "spc", "minus", "s", "ret"} {
+		fmt.Fprintf(monitor, "sendkey %s\n", key)
+	}
+	c.see(`uname -s\r?\n(\x1b\[[0-9;?]*[A-Za-z])*sonde\r?\n`)
+}
+
 // withMonitor are arguments that give QEMU a monitor at a socket.
 func withMonitor(t *testing.T) (args []string, socket string) {
 	socket = filepath.Join(t.TempDir(), "monitor")

@@ -8,6 +8,7 @@
 package console
 
 import (
+	"errors"
 	"sync"
 	"time"
 	"unsafe"
@@ -41,8 +42,10 @@ func Init(m *acpi.MADT, keymap string) (err error) {
 		p.EnableReceive()
 	}
 	if terminal&Screen != 0 && screen.Main.On() {
-		err = initKeyboard(m, keymap)
+		unknown := setLayout(keymap)
+		err = initKeyboard(m)
 		keyboardWorks = err == nil
+		err = errors.Join(unknown, err)
 	}
 	return err
 }

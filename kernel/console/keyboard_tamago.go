@@ -31,14 +31,21 @@ const (
 	kbdIRQ = 1
 )
 
+// setLayout gives the keyboard the layout called keymap; that of the US if there is none of that name.
+//
+// Errors: EINVAL.
+func setLayout(keymap string) error {
+	err := keys.SetLayout(keymap)
+	if err != nil {
+		keys.SetLayout("us")
+	}
+	return err
+}
+
 // initKeyboard makes the keyboard interrupt. Firmware has set it up for its own use
 // already: what it must do besides is little, and boards that have no controller, only an
 // imitation of it, do not understand more.
-func initKeyboard(m *acpi.MADT, keymap string) error {
-	if err := keys.SetLayout(keymap); err != nil {
-		keys.SetLayout("us")
-		return err
-	}
+func initKeyboard(m *acpi.MADT) error {
 	if cpu.In8(kbdStatus) == 0xff {
 		return refusal.New(syscall.ENODEV, "keyboard: no controller")
 	}
