@@ -128,7 +128,8 @@ func sondeSleep(c *sondeCPU, t *sondeThread, key uintptr, d int64) {
 		sondeBucket(key).add(t)
 	}
 	if d >= 0 {
-		t.wakeAt = machine.Nanotime() + d
+		now := machine.Nanotime()
+		t.wakeAt = now + min(d, sondeForever-1-now) // sondeForever is no end
 		t.earlier, t.later = nil, sondeSleepers
 		if sondeSleepers != nil {
 			sondeSleepers.earlier = t

@@ -22,6 +22,7 @@ func init() {
 	suites.Add("sched/clock_is_monotonic_across_cpus", clockIsMonotonic)
 	suites.Add("sched/event_wakes_once", eventWakesOnce)
 	suites.Add("sched/event_times_out", eventTimesOut)
+	suites.Add("sched/wait_of_292_years_can_be_woken", waitForAges)
 }
 
 // sleepOfAMillisecond sleeps 51 times, and tries again until the sleeps are short enough: while the
@@ -175,5 +176,18 @@ func eventTimesOut(t *suites.T) {
 	}
 	if d := time.Since(start); d < 20*time.Millisecond {
 		t.Errorf("gave up after %v", d)
+	}
+}
+
+// waitForAges: the end of the longest wait does not fit into 64 bits. It used to be taken for a time long
+// ago, which also kept the CPU's timer from being set to anything else.
+func waitForAges(t *suites.T) {
+	var event irq.Event
+	t.Go(func() {
+		time.Sleep(50 * time.Millisecond)
+		event.Wake()
+	})
+	if !event.Wait(1<<63 - 1) {
+		t.Errorf("it timed out")
 	}
 }
