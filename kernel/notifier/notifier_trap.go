@@ -70,12 +70,13 @@ func (c *Chain) Register(b *Block) {
 	c.blocks.Store(&list)
 }
 
-// OnFaults adds b to the chains of all exceptions but #BP, #DB and NMI.
+// OnFaults adds b to the chains of all exceptions that code causes, but #BP and #DB: not to that of NMI,
+// nor of #MC, after which nothing can be relied on.
 //
 // Context: boot, goroutine.
 func OnFaults(b *Block) {
 	for v := range Die {
-		if v != amd64.VEC_BP && v != amd64.VEC_DB && v != amd64.VEC_NMI {
+		if v != amd64.VEC_BP && v != amd64.VEC_DB && v != amd64.VEC_NMI && v != amd64.VEC_MC {
 			Die[v].Register(b)
 		}
 	}

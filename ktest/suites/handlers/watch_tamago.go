@@ -23,6 +23,7 @@ func init() {
 	suites.Add("handlers/loop_that_wakes_a_thread", wakesForEver)
 	suites.Add("handlers/loop_whose_end_waits_for_an_interrupt", endsAfterInterrupt)
 	suites.Add("handlers/fault_of_an_interrupt_on_top_of_one", faultOnTop)
+	suites.Add("handlers/machine_check_in_one", machineCheck)
 }
 
 // allLoop makes one handler loop on all CPUs at once: only an NMI can still reach them. The machine
@@ -151,6 +152,30 @@ func faultOnTop(t *suites.T) {
 		t.Errorf("%d faults, %d handlers ended, want 20 each", faults.Load(), ended.Load())
 	}
 	if l := b.ledger(); l.Abandoned != 0 || l.Handled != 20 {
+		t.Errorf("account %+v", l)
+	}
+}
+
+// machineCheck makes the processor fail while a handler runs. That is not the handler's fault: it used to be
+// abandoned for it, and the kernel went on.
+func machineCheck(t *suites.T) {
+	var checks, fixed atomic.Int32
+	last := notifier.Block{Name: "test", Priority: -1000, Call: func(*amd64.Regs, uint64) notifier.Action {
+		checks.Add(1)
+		return notifier.Stop
+	}}
+	notifier.Die[amd64.VEC_MC].Register(&last)
+	defer notifier.Die[amd64.VEC_MC].Unregister(&last)
+	b := badKprobe(&kprobes.Kprobe{
+		PreHandler:   func(*kprobes.Kprobe, *amd64.Regs) int { targets.RaiseMachineCheck(); return 0 },
+		FaultHandler: func(*kprobes.Kprobe, *amd64.Regs, int) int { fixed.Add(1); return 1 },
+	})
+	t.Must(b.register())
+	suites.Equal(t, "victim", victim(2), 9)
+	b.unregister()
+	suites.Equal(t, "machine checks", checks.Load(), 1)
+	suites.Equal(t, "those that the probe was told of", fixed.Load(), 0)
+	if l := b.ledger(); l.Abandoned != 0 || l.Handled != 1 {
 		t.Errorf("account %+v", l)
 	}
 }

@@ -121,6 +121,11 @@ TEXT ·RaiseInt90(SB),NOSPLIT|NOFRAME,$0-0
 	INT	$0x90
 	RET
 
+// func RaiseMachineCheck()
+TEXT ·RaiseMachineCheck(SB),NOSPLIT|NOFRAME,$0-0
+	INT	$18
+	RET
+
 // Each of these would do harm in a copy, or at least when stepped, or not work there.
 TEXT ·refused(SB),NOSPLIT|NOFRAME,$0-0
 	BYTE	$0xcc

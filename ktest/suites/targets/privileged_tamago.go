@@ -56,6 +56,11 @@ var (
 // Context: any.
 func RaiseInt90()
 
+// RaiseMachineCheck is interrupt 18, which arrives as a machine check does.
+//
+// Context: any.
+func RaiseMachineCheck()
+
 // Clobber changes all registers a function may, X0-X15 among them: for handlers
 // by which a case shows that they are saved.
 //
