@@ -131,6 +131,7 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 	if lapic < devices || lapic >= devicesEnd {
 		direct(lapic, lapic+pageSize, dev)
 	}
+	mapIOAPICs(lapic)
 	alias(mm.Text)
 	alias(mm.Range{Start: mm.Slots.Start, End: mm.Made.End})
 	mapModules(info)
@@ -158,6 +159,17 @@ func image(start, end uintptr, flags uint64) {
 // direct maps [pa,end) at directBase.
 func direct(pa, end, flags uint64) {
 	check(mm.Tables.Map(directBase+pa, pa, end-pa, flags), pa)
+}
+
+// mapIOAPICs maps the I/O APICs that are not where devices usually are: large machines have one for each
+// root of PCI.
+func mapIOAPICs(lapic uint64) {
+	m := &acpiInfo.MADT
+	for i := range m.NIOAPIC {
+		if pa, first := m.Page(i, pageSize); first && pa < devices && pa != lapic {
+			direct(pa, pa+pageSize, dev)
+		}
+	}
 }
 
 // aliasOffset leads from an address of the image to its alias, modulo 2⁶⁴.

@@ -59,6 +59,18 @@ func (m *MADT) GSI(irq uint8) Override {
 	return Override{IRQ: irq, GSI: uint32(irq)}
 }
 
+// Page returns the address of the page of size bytes that has the registers of I/O APIC i; first: no I/O APIC
+// before it has registers there.
+func (m *MADT) Page(i int, size uint64) (pa uint64, first bool) {
+	pa = uint64(m.IOAPICs[i].Addr) &^ (size - 1)
+	for j := range i {
+		if uint64(m.IOAPICs[j].Addr)&^(size-1) == pa {
+			return pa, false
+		}
+	}
+	return pa, true
+}
+
 // Interrupt controller structures: type and least length.
 const (
 	madtLAPIC, madtLAPICLen         = 0, 8

@@ -241,3 +241,16 @@ func TestWritable(t *testing.T) {
 		}
 	}
 }
+
+// Two I/O APICs may have their registers in one page, which can be mapped once.
+func TestPagesOfIOAPICs(t *testing.T) {
+	m := MADT{NIOAPIC: 4, IOAPICs: [MaxIOAPICs]IOAPIC{{Addr: 0xfec00000}, {Addr: 0xc8180400}, {Addr: 0xfec00800}, {Addr: 0xc8181000}}}
+	for i, want := range []struct {
+		pa    uint64
+		first bool
+	}{{0xfec00000, true}, {0xc8180000, true}, {0xfec00000, false}, {0xc8181000, true}} {
+		if pa, first := m.Page(i, 4096); pa != want.pa || first != want.first {
+			t.Errorf("%d: %#x, %v", i, pa, first)
+		}
+	}
+}
