@@ -89,30 +89,6 @@ func TestImportsGoOneWayOnly(t *testing.T) {
 	}
 }
 
-// TestDocFilesHaveNoCode: doc.go is what a package is about; nobody looks for code there.
-func TestDocFilesHaveNoCode(t *testing.T) {
-	n := 0
-	for _, path := range goFiles(t) {
-		if filepath.Base(path) != "doc.go" {
-			continue
-		}
-		n++
-		tree, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range tree.Decls {
-			if g, ok := d.(*ast.GenDecl); !ok || g.Tok != token.IMPORT {
-				t.Errorf("%s has code", path)
-				break
-			}
-		}
-	}
-	if n < 20 {
-		t.Errorf("only %d were found", n)
-	}
-}
-
 // TestEveryRuleIsInUse: a rule that no file needs any more must leave the table.
 func TestEveryRuleIsInUse(t *testing.T) {
 	for _, rule := range parse(t, rulesText).unused(allFiles(t)) {
