@@ -10,49 +10,37 @@ package amd64
 // Bits of CR0.
 const (
 	CR0_PE = 1 << 0
-	CR0_MP = 1 << 1
 	CR0_EM = 1 << 2
 	CR0_TS = 1 << 3
-	CR0_ET = 1 << 4
-	CR0_NE = 1 << 5
-	CR0_WP = 1 << 16
 	CR0_AM = 1 << 18
 	CR0_NW = 1 << 29
 	CR0_CD = 1 << 30
-	CR0_PG = 1 << 31
 )
 
 // Bits of CR4.
 const (
-	CR4_VME        = 1 << 0
-	CR4_PVI        = 1 << 1
-	CR4_TSD        = 1 << 2
-	CR4_DE         = 1 << 3
-	CR4_PSE        = 1 << 4
-	CR4_PAE        = 1 << 5
-	CR4_MCE        = 1 << 6
-	CR4_PGE        = 1 << 7
-	CR4_PCE        = 1 << 8
-	CR4_OSFXSR     = 1 << 9
-	CR4_OSXMMEXCPT = 1 << 10
-	CR4_UMIP       = 1 << 11
-	CR4_LA57       = 1 << 12
-	CR4_VMXE       = 1 << 13
-	CR4_SMXE       = 1 << 14
-	CR4_FSGSBASE   = 1 << 16
-	CR4_PCIDE      = 1 << 17
-	CR4_OSXSAVE    = 1 << 18
-	CR4_SMEP       = 1 << 20
-	CR4_SMAP       = 1 << 21
-	CR4_PKE        = 1 << 22
-	CR4_CET        = 1 << 23
+	CR4_VME      = 1 << 0
+	CR4_PVI      = 1 << 1
+	CR4_TSD      = 1 << 2
+	CR4_DE       = 1 << 3
+	CR4_PSE      = 1 << 4
+	CR4_MCE      = 1 << 6
+	CR4_PGE      = 1 << 7
+	CR4_PCE      = 1 << 8
+	CR4_OSFXSR   = 1 << 9
+	CR4_UMIP     = 1 << 11
+	CR4_LA57     = 1 << 12
+	CR4_FSGSBASE = 1 << 16
+	CR4_OSXSAVE  = 1 << 18
+	CR4_SMEP     = 1 << 20
+	CR4_SMAP     = 1 << 21
+	CR4_PKE      = 1 << 22
 )
 
 // Bits of IA32_EFER.
 const (
 	EFER_SCE = 1 << 0
 	EFER_LME = 1 << 8
-	EFER_LMA = 1 << 10
 	EFER_NXE = 1 << 11
 )
 
@@ -110,23 +98,18 @@ const (
 
 // Bits of a page fault's error code.
 const (
-	PF_P    = 1 << 0 // set: protection violation; clear: page not present
-	PF_W    = 1 << 1 // write
-	PF_U    = 1 << 2 // from user mode
-	PF_RSVD = 1 << 3 // reserved bit set in a table
-	PF_I    = 1 << 4 // instruction fetch
-	PF_PK   = 1 << 5 // protection key
-	PF_SS   = 1 << 6 // shadow stack
+	PF_P = 1 << 0 // set: protection violation; clear: page not present
+	PF_W = 1 << 1 // write
+	PF_U = 1 << 2 // from user mode
+	PF_I = 1 << 4 // instruction fetch
 )
 
 // Model-specific registers.
 const (
-	MSR_TSC            = 0x10
 	MSR_APIC_BASE      = 0x1b
 	MSR_SYSENTER_CS    = 0x174
 	MSR_DEBUGCTL       = 0x1d9
 	MSR_PAT            = 0x277
-	MSR_TSC_DEADLINE   = 0x6e0
 	MSR_X2APIC         = 0x800 // first of the x2APIC registers
 	MSR_EFER           = 0xc000_0080
 	MSR_STAR           = 0xc000_0081
@@ -136,12 +119,4 @@ const (
 	MSR_FS_BASE        = 0xc000_0100
 	MSR_GS_BASE        = 0xc000_0101
 	MSR_KERNEL_GS_BASE = 0xc000_0102
-	MSR_TSC_AUX        = 0xc000_0103
-)
-
-// Bits of IA32_APIC_BASE.
-const (
-	APIC_BASE_BSP  = 1 << 8
-	APIC_BASE_EXTD = 1 << 10 // x2APIC mode
-	APIC_BASE_EN   = 1 << 11
 )

@@ -42,7 +42,6 @@ const (
 	Called           // that is done
 	Died             // the thread has ended in the hit
 	Leaves           // a witness behind the probed code has seen it go on
-	numStages
 )
 
 // Roles of handlers.

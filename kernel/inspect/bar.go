@@ -30,12 +30,12 @@ type header struct {
 
 // Offsets in the header, in words.
 const (
-	commandWord, classWord, typeWord    = 0x04 / 4, 0x08 / 4, 0x0c / 4
-	firstBAR, busesWord                 = 0x10 / 4, 0x18 / 4
-	ioWindow, memoryWindow              = 0x1c / 4, 0x20 / 4
-	prefetchWindow, prefetchBase        = 0x24 / 4, 0x28 / 4
-	prefetchLimit, ioHigh               = 0x2c / 4, 0x30 / 4
-	deviceROM, bridgeROM, interruptWord = 0x30 / 4, 0x38 / 4, 0x3c / 4
+	commandWord, classWord, typeWord = 0x04 / 4, 0x08 / 4, 0x0c / 4
+	firstBAR, busesWord              = 0x10 / 4, 0x18 / 4
+	ioWindow, memoryWindow           = 0x1c / 4, 0x20 / 4
+	prefetchWindow, prefetchBase     = 0x24 / 4, 0x28 / 4
+	prefetchLimit, ioHigh            = 0x2c / 4, 0x30 / 4
+	deviceROM, bridgeROM             = 0x30 / 4, 0x38 / 4
 )
 
 // isBridge reports whether there is another bus behind the function.

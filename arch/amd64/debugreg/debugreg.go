@@ -5,19 +5,13 @@
 // Source: Intel SDM vol. 3B, "Debug Registers".
 package debugreg
 
-// Bits of DR6. Bits that always read as one are in DR6_FIXED; BLD and RTM are
-// active low, so "nothing happened" is DR6_FIXED. The processor sets bits and
-// never clears any.
+// Bits of DR6. "Nothing happened" is DR6_FIXED. The processor sets bits and never clears any.
 const (
 	DR6_B0    = 1 << 0
 	DR6_B1    = 1 << 1
 	DR6_B2    = 1 << 2
 	DR6_B3    = 1 << 3
-	DR6_BLD   = 1 << 11
-	DR6_BD    = 1 << 13
 	DR6_BS    = 1 << 14
-	DR6_BT    = 1 << 15
-	DR6_RTM   = 1 << 16
 	DR6_FIXED = 0xffff_0ff0
 )
 
@@ -26,13 +20,7 @@ const (
 const (
 	DR7_L0    = 1 << 0
 	DR7_G0    = 1 << 1
-	DR7_LE    = 1 << 8
-	DR7_GE    = 1 << 9
 	DR7_FIXED = 1 << 10
-	DR7_RTM   = 1 << 11
-	DR7_GD    = 1 << 13
-	DR7_RW0   = 3 << 16
-	DR7_LEN0  = 3 << 18
 )
 
 // Num is the number of hardware breakpoints.

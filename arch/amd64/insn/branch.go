@@ -7,7 +7,6 @@ const (
 	FlagZF = 1 << 6
 	FlagSF = 1 << 7
 	FlagTF = 1 << 8
-	FlagIF = 1 << 9
 	FlagOF = 1 << 11
 )
 
