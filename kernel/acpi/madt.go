@@ -6,13 +6,11 @@ const (
 	MaxOverrides = 32
 )
 
-// CPU is a local APIC. A CPU that is not Enabled must not be started; with
-// OnlineCapable it may be plugged in later.
+// CPU is a local APIC. A CPU that is not Enabled must not be started.
 type CPU struct {
-	APIC          uint32 // local APIC id, 32 bits in x2APIC mode
-	UID           uint32 // ACPI's name for it
-	Enabled       bool
-	OnlineCapable bool
+	APIC    uint32 // local APIC id, 32 bits in x2APIC mode
+	UID     uint32 // ACPI's name for it
+	Enabled bool
 }
 
 // IOAPIC is an I/O APIC serving the global interrupts from GSIBase on.
@@ -24,16 +22,9 @@ type IOAPIC struct {
 
 // Override says that ISA interrupt IRQ arrives as global interrupt GSI.
 type Override struct {
-	IRQ   uint8
-	GSI   uint32
-	Flags uint16
+	IRQ uint8
+	GSI uint32
 }
-
-// ActiveLow reports the polarity; ISA's own is active high.
-func (o Override) ActiveLow() bool { return o.Flags&3 == 3 }
-
-// Level reports level triggering; ISA's own is edge.
-func (o Override) Level() bool { return o.Flags>>2&3 == 3 }
 
 // MADT is the Multiple APIC Description Table.
 type MADT struct {
@@ -50,13 +41,13 @@ type MADT struct {
 }
 
 // GSI returns where ISA interrupt irq arrives; identity unless overridden.
-func (m *MADT) GSI(irq uint8) Override {
+func (m *MADT) GSI(irq uint8) uint32 {
 	for i := 0; i < m.NOverride && i < MaxOverrides; i++ {
 		if m.Overrides[i].IRQ == irq {
-			return m.Overrides[i]
+			return m.Overrides[i].GSI
 		}
 	}
-	return Override{IRQ: irq, GSI: uint32(irq)}
+	return uint32(irq)
 }
 
 // Page returns the address of the page of size bytes that has the registers of I/O APIC i; first: no I/O APIC
@@ -121,7 +112,7 @@ func (m *MADT) entry(t table, off, n uint64) {
 			m.Truncated = true
 			return
 		}
-		m.Overrides[m.NOverride] = Override{t.u8(off + 3), t.u32(off + 4), t.u16(off + 8)}
+		m.Overrides[m.NOverride] = Override{t.u8(off + 3), t.u32(off + 4)}
 		m.NOverride++
 	case typ == madtLAPICAddr && n >= madtLAPICAddrLen:
 		m.LAPIC = t.u64(off + 4)
@@ -133,7 +124,7 @@ func (m *MADT) entry(t table, off, n uint64) {
 // addCPU enters a CPU once: some firmware lists it both as APIC and as x2APIC,
 // or uses id 0 for empty slots. An enabled entry beats one that is not.
 func (m *MADT) addCPU(apic, uid, flags uint32) {
-	c := CPU{apic, uid, flags&1 != 0, flags&2 != 0}
+	c := CPU{apic, uid, flags&1 != 0}
 	for i := 0; i < m.NCPU; i++ {
 		if m.CPUs[i].APIC == apic {
 			if c.Enabled && !m.CPUs[i].Enabled {

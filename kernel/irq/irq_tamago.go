@@ -102,14 +102,14 @@ func Request(m *acpi.MADT, n uint8, name string, f func()) error {
 	}
 	lines[n].name = name
 	trap.SetInterrupt(amd64.VecLegacy+n, legacy)
-	route := m.GSI(n)
-	io, ok := find(m, route.GSI)
+	gsi := m.GSI(n)
+	io, ok := find(m, gsi)
 	if !ok {
 		lines[n].f.Store(nil)
 		return refusal.New(syscall.EINVAL, "irq: request %d for %s: no IOAPIC serves it", n, name)
 	}
-	lines[n].pin = int(route.GSI - io.first)
-	io.route(route.GSI-io.first, cpu.APIC(0), uint32(amd64.VecLegacy+n))
+	lines[n].pin = int(gsi - io.first)
+	io.route(gsi-io.first, cpu.APIC(0), uint32(amd64.VecLegacy+n))
 	return nil
 }
 

@@ -46,7 +46,7 @@ func StartNMI() error {
 		return refusal.New(syscall.ENODEV, "irq: start NMI: not allowed")
 	}
 	routed := false
-	for _, gsi := range []uint32{nmiLines.GSI(pitIRQ).GSI, pitUsual} {
+	for _, gsi := range []uint32{nmiLines.GSI(pitIRQ), pitUsual} {
 		if io, ok := find(nmiLines, gsi); ok {
 			io.route(gsi-io.first, cpu.APIC(0), deliverNMI)
 			routed = true
