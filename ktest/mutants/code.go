@@ -136,9 +136,9 @@ var code = []Mutant{
 		Why: "a branch is copied about which processors disagree",
 	},
 	{
-		Name: "boundary-in-front-of-data", File: "arch/amd64/insn/walk.go",
-		Old: "\tif found.Len == 0 {\n\t\treturn Inst{}, ErrBoundary\n\t}\n", New: "",
-		By:  host("arch/amd64/insn", "TestBoundaryAt"),
+		Name: "boundary-in-front-of-data", File: "kprobes/place/decoder.go",
+		Old: "\tcase !f.begins[off]:\n\t\treturn insn.Inst{}, nil, insn.ErrBoundary\n", New: "",
+		By:  host("kprobes/place", "TestEveryInstructionOfALongFunction"),
 		Why: "a breakpoint is put on the second byte of an instruction",
 	},
 	{

@@ -5,7 +5,7 @@ import "errors"
 // MaxLen is the architectural limit on the length of an instruction, in bytes.
 const MaxLen = 15
 
-// Errors of Decode, Walk and BoundaryAt.
+// Errors of Decode and Walk, and of code that looks up an offset.
 var (
 	ErrTruncated = errors.New("insn: instruction is longer than the given bytes")
 	ErrTooLong   = errors.New("insn: instruction longer than 15 bytes")

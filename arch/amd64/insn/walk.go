@@ -20,28 +20,3 @@ func Walk(code []byte, f func(off int, in Inst) bool) (int, error) {
 	}
 	return len(code), nil
 }
-
-// BoundaryAt returns the instruction at offset off of the function code. It decodes the function to
-// its end, so that one with data in its text is refused wherever the data is.
-//
-// Errors: ErrRange, ErrBoundary, or those of Decode for any of its instructions.
-func BoundaryAt(code []byte, off int) (Inst, error) {
-	var found Inst
-	if off < 0 || off >= len(code) {
-		return Inst{}, ErrRange
-	}
-	for at := 0; at < len(code); {
-		in, err := Decode(code[at:])
-		if err != nil {
-			return Inst{}, err
-		}
-		if at == off {
-			found = in
-		}
-		at += int(in.Len)
-	}
-	if found.Len == 0 {
-		return Inst{}, ErrBoundary
-	}
-	return found, nil
-}

@@ -36,38 +36,3 @@ func TestWalkStops(t *testing.T) {
 		t.Errorf("at an error: got %d, %v, want 2, %v", off, err, ErrInvalid)
 	}
 }
-
-func TestBoundaryAt(t *testing.T) {
-	code := unhex(t, fn)
-	starts := map[int]uint8{0: 1, 1: 3, 4: 2, 6: 9, 15: 3, 18: 1, 19: 1, 20: 1, 21: 1}
-	for off := range code {
-		in, err := BoundaryAt(code, off)
-		n, is := starts[off]
-		if is && (err != nil || in.Len != n) {
-			t.Errorf("%d: got length %d, %v, want %d", off, in.Len, err, n)
-		}
-		if !is && err != ErrBoundary {
-			t.Errorf("%d: got %v, want %v", off, err, ErrBoundary)
-		}
-	}
-	for _, off := range []int{-1, len(code), len(code) + 1} {
-		if _, err := BoundaryAt(code, off); err != ErrRange {
-			t.Errorf("%d: got %v, want %v", off, err, ErrRange)
-		}
-	}
-}
-
-func TestBoundaryAtRefusesDataInText(t *testing.T) {
-	for _, c := range []struct {
-		name, code string
-		want       error
-	}{
-		{"undefined opcode behind the return", "55 5d c3 06", ErrInvalid},
-		{"cut off", "55 5d c3 e8 00", ErrTruncated},
-		{"APX or data", "55 5d c3 d5 00 00 00", ErrRefused},
-	} {
-		if _, err := BoundaryAt(unhex(t, c.code), 0); err != c.want {
-			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
-		}
-	}
-}

@@ -92,8 +92,9 @@ func TestEveryLineIsFound(t *testing.T) {
 				for _, addr := range found {
 					spots++
 					code := im.Code(p.Func.Addr, p.Func.End-p.Func.Addr)
-					if _, err := insn.BoundaryAt(code, int(addr-p.Func.Addr)); err != nil {
-						t.Errorf("%s:%d: %s+%#x: %v", file, line, p.Func.Name(), addr-p.Func.Addr, err)
+					at, err := insn.Walk(code, func(off int, _ insn.Inst) bool { return off < int(addr-p.Func.Addr) })
+					if err != nil || at != int(addr-p.Func.Addr) {
+						t.Errorf("%s:%d: %s+%#x is not the beginning of an instruction: %v", file, line, p.Func.Name(), addr-p.Func.Addr, err)
 					}
 					if !slices.ContainsFunc(p.Spans, func(s pcln.Span) bool { return s.Begin <= addr && addr < s.End }) {
 						t.Errorf("%s:%d: %#x is of another line", file, line, addr)

@@ -9,7 +9,6 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
-	"sonde/kallsyms"
 	"sonde/kernel/text"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
@@ -33,8 +32,7 @@ func entry(f any) uintptr { return reflect.ValueOf(f).Pointer() }
 
 // second returns the offset of its second instruction.
 func second(t *suites.T, f any) uintptr {
-	fn, _ := kallsyms.Kernel().At(uint64(entry(f)))
-	in, err := insn.BoundaryAt(text.Bytes(entry(f), uintptr(fn.Size)), 0)
+	in, err := insn.Decode(text.Bytes(entry(f), insn.MaxLen))
 	t.Must(err)
 	return uintptr(in.Len)
 }

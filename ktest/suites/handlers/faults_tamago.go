@@ -144,7 +144,7 @@ func fixesUp(t *suites.T, k *kprobes.Kprobe, calls, trap *int, got *uint64) {
 // that faults.
 func second(t *suites.T, sym string) uintptr {
 	addr, code := find(t, sym)
-	in, err := insn.BoundaryAt(code, 0)
+	in, err := insn.Decode(code)
 	t.Must(err)
 	return addr + uintptr(in.Len)
 }

@@ -52,8 +52,7 @@ func switchersRefused(t *suites.T) {
 
 // second returns the offset of a function's second instruction.
 func second(t *suites.T, f any) uintptr {
-	fn, _ := kallsyms.Kernel().At(uint64(entry(f)))
-	in, err := insn.BoundaryAt(text.Bytes(entry(f), uintptr(fn.Size)), 0)
+	in, err := insn.Decode(text.Bytes(entry(f), insn.MaxLen))
 	t.Must(err)
 	return uintptr(in.Len)
 }

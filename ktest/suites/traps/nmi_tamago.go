@@ -95,7 +95,7 @@ func theNOP(t *suites.T) (addr uintptr) {
 // stack check, which is not stepped.
 func second(t *suites.T, f func(uint64) uint64) uintptr {
 	addr := reflect.ValueOf(f).Pointer()
-	in, err := insn.BoundaryAt(text.Bytes(addr, 32), 0)
+	in, err := insn.Decode(text.Bytes(addr, insn.MaxLen))
 	t.Must(err)
 	return addr + uintptr(in.Len)
 }
