@@ -85,10 +85,9 @@ type UretprobeInstance struct {
 // allocated in trap context.
 const keptWords = 32
 
-// What a return probe may ask for: calls at the same time, words for each, bytes for all of them.
+// What a return probe may ask for: calls at the same time, bytes of data for all of them.
 const (
 	mostActive = 1 << 20
-	mostWords  = 1 << 13
 	mostData   = 16 << 20
 )
 
@@ -100,8 +99,8 @@ func (rp *Uretprobe) limit() (most int64, err error) {
 	switch {
 	case n < 0 || n > mostActive:
 		return 0, refusal.New(syscall.ERANGE, "uprobes: MaxActive is %d; give 0 to %d", n, mostActive)
-	case words < 0 || words > mostWords:
-		return 0, refusal.New(syscall.ERANGE, "uprobes: %d words of data for each call; give 0 to %d", words, mostWords)
+	case words < 0 || words > attach.MostWords:
+		return 0, refusal.New(syscall.ERANGE, "uprobes: %d words of data for each call; give 0 to %d", words, attach.MostWords)
 	case words == 0:
 		return int64(n), nil
 	case n == 0:

@@ -22,10 +22,13 @@ type Handler func(h *Hit)
 // Context: as a Handler.
 type EntryHandler func(h *Hit) (wanted bool)
 
+// MostWords is how many words of data a call can have, whatever the kind.
+const MostWords = 1 << 13
+
 // Options say how to attach. The zero value, or nil, is the usual case.
 type Options struct {
 	Entry    EntryHandler // at returns: called when the call is entered
-	Data     int          // at returns: words of memory for each call
+	Data     int          // at returns: words of memory for each call, at most MostWords
 	Active   int          // at returns: calls at the same time; 0: the default of the kind
 	Block    bool         // the handler may block: it is always called in a goroutine, in programs at a higher cost
 	Most     int          // places that a pattern may fit; 0: any number
@@ -54,8 +57,8 @@ var links struct {
 // o may be nil.
 //
 // Context: goroutine, not a handler.
-// Errors: EINVAL there is no site, or its kind does not know one of the options; ENOSYS this kernel has
-// no such kind; and those of the kind: see kprobes.RegisterKprobe, uprobes.RegisterUprobe and
+// Errors: EINVAL there is no site, or its kind does not know one of the options; ERANGE Data or Active is
+// negative, or Data too large; ENOSYS this kernel has no such kind; and those of the kind: see kprobes.RegisterKprobe, uprobes.RegisterUprobe and
 // kwatch.RegisterKwatch. Each names the place.
 func Attach(sites []Site, f Handler, o *Options) (*Link, error) {
 	l, c, err := Begin(sites, f, o)

@@ -231,6 +231,8 @@ func TestRefusedOptions(t *testing.T) {
 		{"ret:vfs.Write", "vfs.Read", Options{Active: 8}, syscall.EINVAL, "give ret:vfs.Read"},
 		{"vfs.Write", "vfs.*", Options{}, syscall.EINVAL, "has no patterns; kinds with it: none"},
 		{"ret:vfs.Read", "ret:vfs.Read", Options{Data: -1}, syscall.ERANGE, "-1 words of data for each call"},
+		{"ret:vfs.Read", "ret:vfs.Read", Options{Data: MostWords + 1}, syscall.ERANGE, "8193 words of data for each call; give 0 to 8192"},
+		{"ret:vfs.Read", "ret:vfs.Read", Options{Data: 1 << 61}, syscall.ERANGE, "give 0 to 8192"}, // as bytes, 0
 		{"ret:vfs.Read", "ret:vfs.Read", Options{Active: -1}, syscall.ERANGE, "-1 calls at the same time"},
 		{"vfs.Write", "tick:99hz", Options{}, syscall.ENOSYS, "this kernel cannot probe a tick"},
 		{"vfs.Write", "q@x", Options{}, syscall.EINVAL, "not an access"},

@@ -217,8 +217,10 @@ func (s Site) fits(o *Options) error {
 	switch missing := needs &^ p.Can(s.Kind); {
 	case missing != 0:
 		return no("a %s has no %s; kinds with it: %s", s.Kind, missing, able(missing))
-	case o.Data < 0 || o.Active < 0:
-		return refusal.New(syscall.ERANGE, "place %q: %d words of data for each call, %d calls at the same time; give 0 or more of each", s, o.Data, o.Active)
+	case o.Data < 0 || o.Data > MostWords:
+		return refusal.New(syscall.ERANGE, "place %q: %d words of data for each call; give 0 to %d", s, o.Data, MostWords)
+	case o.Active < 0:
+		return refusal.New(syscall.ERANGE, "place %q: %d calls at the same time; give 0 or more", s, o.Active)
 	case s.Kind == Tick && (s.Hz < 1 || s.Hz > maxHz):
 		return no("%d Hz is not a frequency; give 1 to %d", s.Hz, maxHz)
 	case s.Kind == Every && (s.Period <= 0 || s.Period > maxPeriod):

@@ -32,11 +32,8 @@ func (Provider) Can(k attach.Kind) attach.Ability {
 
 // Attach is part of attach.Provider.
 //
-// Errors: those of RegisterKprobe and RegisterKretprobe; ENOENT nothing fits a pattern; ERANGE Data is too large.
+// Errors: those of RegisterKprobe and RegisterKretprobe; ENOENT nothing fits a pattern.
 func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
-	if n := l.Options.Data; n > mostWords {
-		return nil, c, refusal.New(syscall.ERANGE, "place %q: %d words of data for each call; give 0 to %d", sites[0], n, mostWords)
-	}
 	a := new(attachment)
 	var all []*attach.Place
 	for i := range sites {
@@ -121,11 +118,8 @@ func probes(l *attach.Link, all []*attach.Place) []*kprobes.Kprobe {
 	return ks
 }
 
-// A word of a call's data has wordSize bytes, and a call mostWords words at most: what a return probe may have.
-const (
-	wordSize  = 8
-	mostWords = 1 << 13
-)
+// wordSize is how many bytes a word of a call's data has.
+const wordSize = 8
 
 // returnProbe makes the probe for one of a link's places.
 func returnProbe(l *attach.Link, at *attach.Place, places int) *kprobes.Kretprobe {

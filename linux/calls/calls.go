@@ -24,17 +24,10 @@ func (Provider) Can(attach.Kind) attach.Ability {
 	return attach.Returns | attach.Entries | attach.Data | attach.Blocks | attach.Patterns | attach.Processes
 }
 
-// mostWords is how many words of data a call can have, as one of a function.
-const mostWords = 1 << 13
-
 // Attach is part of attach.Provider.
 //
-// Errors: ENOENT Linux has no such call; ESRCH there is no such process; ERANGE Data is too
-// large.
+// Errors: ENOENT Linux has no such call; ESRCH there is no such process.
 func (p Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
-	if n := l.Options.Data; n > mostWords {
-		return nil, c, refusal.New(syscall.ERANGE, "place %q: %d words of data for each call; give 0 to %d", sites[0], n, mostWords)
-	}
 	a := &attachment{table: p.Table, link: l}
 	a.most = l.Options.Active
 	a.idle.L, a.running = &a.mu, map[*proc.Thread]*call{}

@@ -188,15 +188,6 @@ func TestActive(t *testing.T) {
 	expect(t, l, probe.Ledger{Entered: 5, Handled: 3, NoInst: 1, Abandoned: 1})
 }
 
-// TestTooMuchData: it is refused when the link is attached, not by the program that is hit.
-func TestTooMuchData(t *testing.T) {
-	world(t)
-	l, err := attach.AttachTo(nil, &attach.Options{Data: mostWords + 1}, "ret:sys:getpid")
-	if !errors.Is(err, syscall.ERANGE) || !strings.Contains(err.Error(), `"ret:sys:getpid": 8193 words of data for each call; give 0 to 8192`) || l != nil {
-		t.Error(err)
-	}
-}
-
 func TestDisabled(t *testing.T) {
 	w := world(t)
 	l := attachTo(t, nil, &attach.Options{Disabled: true}, "sys:getpid")
