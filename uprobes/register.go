@@ -38,12 +38,10 @@ func RegisterUprobe(u *Uprobe) error { return submit(order{u: u, reg: true}) }
 // Source: uprobes.txt §4.3.
 func UnregisterUprobe(u *Uprobe) error { return submit(order{u: u}) }
 
-// UnregisterUprobes removes several probes, with one wait for their handlers.
+// Remove removes several probes; of return probes, give their U. One wait for the handlers of all of them is left
+// to the change.
 //
 // Context: goroutine; in a handler of a user probe, they are removed after it.
-func UnregisterUprobes(us []*Uprobe) { Remove(us).Complete() }
-
-// Remove is UnregisterUprobes, but the wait for the handlers is left to the change.
 func Remove(us []*Uprobe) (c attach.Change) {
 	if handling() != nil || machine.InTrap() {
 		for _, u := range us {
