@@ -165,9 +165,9 @@ func fatal(why string, value uint64) {
 	power.Exit(exitcode.Crash)
 }
 
-// stumbled handles an exception at ip before traps can be handled. Otherwise it would reset the
+// earlyException handles an exception at ip before traps can be handled. Otherwise it would reset the
 // machine silently.
-func stumbled(ip uintptr) {
+func earlyException(ip uintptr) {
 	fatal("an exception before there are traps, at", uint64(ip))
 }
 

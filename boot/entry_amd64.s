@@ -61,7 +61,7 @@ known:
 // tables.
 TEXT ·loaded(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	$SCRATCH, SP
-	CALL	·settle<>(SB)
+	CALL	·setFlags<>(SB)
 	CALL	·needs(SB)
 	ADDR(runtime·bss, DI)		// zero, though firmware may have used it: it does not know of the image
 	ADDR(runtime·enoptrbss, CX)
@@ -102,20 +102,20 @@ pde:
 	JNE	pde
 	JMP	·longmode(SB)
 
-// settle sets the flags: interrupts off, and none that would change what instructions do, or IRET.
+// setFlags sets the flags: interrupts off, and none that would change what instructions do, or IRET.
 // It turns breakpoints off, for which there is no handler yet; and on Intel's processors an option
 // of the firmware's setup that hides NX and most of CPUID from old systems. It loses AX, BX, CX,
 // DX, SI, DI.
 //
 // Source: Intel SDM vol. 4, IA32_MISC_ENABLE.
-TEXT ·settle<>(SB),NOSPLIT|NOFRAME,$0
+TEXT ·setFlags<>(SB),NOSPLIT|NOFRAME,$0
 	PUSHQ	$2			// the bit that is always one
 	POPFQ
 	XORL	AX, AX
 	BYTE	$0x0f; BYTE $0x23; BYTE $0xf8	// MOVL AX, DR7
 	CPUID
 	CMPL	BX, $0x756e6547		// "Genu"
-	JNE	settled
+	JNE	set
 	MOVL	$MSR_MISC_ENABLE, CX
 	RDMSR
 	MOVL	AX, SI
@@ -125,10 +125,10 @@ TEXT ·settle<>(SB),NOSPLIT|NOFRAME,$0
 	CMPL	AX, SI
 	JNE	hidden
 	CMPL	DX, DI
-	JEQ	settled
+	JEQ	set
 hidden:
 	WRMSR
-settled:
+set:
 	RET
 
 // needs continues only if the processor has the features that longmode switches on: setting an
@@ -166,7 +166,7 @@ nx:
 // tables are the kernel's.
 TEXT ·apentry(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVL	$SCRATCH, SP
-	CALL	·settle<>(SB)
+	CALL	·setFlags<>(SB)
 	XORL	BP, BP
 	ADDR(·bootTables, DI)
 	ADDL	$4095, DI
@@ -297,7 +297,7 @@ known:
 	ANDQ	$~15, SP
 	SUBQ	$16, SP
 	MOVQ	AX, 0(SP)
-	CALL	·stumbled(SB)		// does not return
+	CALL	·earlyException(SB)		// does not return
 
 // settls points FS at the 8 bytes at DI, which get g (R14).
 TEXT ·settls<>(SB),NOSPLIT|NOFRAME,$0

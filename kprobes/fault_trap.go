@@ -94,7 +94,7 @@ func (st *state) copyFault(r *amd64.Regs, addr uint64) notifier.Action {
 	st.fault, st.err, st.addr = r.Vector, r.Err, addr
 	filmFault(int(st.id), r)
 	if pt.fixedUp(st, r) {
-		pt.settle(r, st.flags)
+		pt.afterFault(r, st.flags)
 		return notifier.Stop
 	}
 	pt.undoStep(r, st.flags)
@@ -152,9 +152,9 @@ func (pt *point) fixedUp(st *state, r *amd64.Regs) bool {
 	return false
 }
 
-// settle makes r continue after a fault that a handler has handled: where the handler
+// afterFault makes r continue after a fault that a handler has handled: where the handler
 // wants, or at the original instruction again.
-func (pt *point) settle(r *amd64.Regs, flags uint64) {
+func (pt *point) afterFault(r *amd64.Regs, flags uint64) {
 	if mm.Slots.Contains(uintptr(r.IP)) {
 		r.IP = uint64(pt.Addr)
 	}

@@ -39,7 +39,7 @@ func leave(ps []*point) (c attach.Change) {
 		}
 	}
 	c, n := set(mine)
-	c.Then = append(c.Then, func() { giveBack(mine, n) }, func() { settle(mine) })
+	c.Then = append(c.Then, func() { giveBack(mine, n) }, func() { drain(mine) })
 	return c
 }
 
@@ -56,9 +56,9 @@ func giveBack(ps []*point, n uint64) {
 	}
 }
 
-// settle waits for the handlers of programs, which may keep their goroutines as long as they like, and keeps the
+// drain waits for the handlers of programs, which may keep their goroutines as long as they like, and keeps the
 // counts of ps.
-func settle(ps []*point) {
+func drain(ps []*point) {
 	for _, p := range ps {
 		if p.user != nil {
 			p.user.detached()

@@ -156,7 +156,7 @@ func (th *thread) leavesGo(st *state, pt *point, r *amd64.Regs) (done bool) {
 	}
 	if th.told = toldNothing; !ours {
 		th.release()
-		return settle(r)
+		return fixUp(r)
 	}
 	c := &cs.stack[n]
 	cs.stack = cs.stack[:n]

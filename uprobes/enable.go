@@ -111,7 +111,7 @@ func (m *member) enable(on bool) error {
 		return nil
 	case !on:
 		m.flags.Set(disabled)
-		x.settle(m.point)
+		x.disarmUnwanted(m.point)
 		return nil
 	}
 	if !allOff {
@@ -140,8 +140,8 @@ func (x *text) arm(pt *point) error {
 	return err
 }
 
-// settle removes the breakpoint of pt if no probe wants it. mu held.
-func (x *text) settle(pt *point) {
+// disarmUnwanted removes the breakpoint of pt if no probe wants it. mu held.
+func (x *text) disarmUnwanted(pt *point) {
 	if pt.armed && !pt.wanted() {
 		x.mem.Unbreak(uint64(pt.addr))
 		pt.armed = false
@@ -161,13 +161,13 @@ func SetEnabled(on bool) {
 	defer mu.Unlock()
 	allOff = !on
 	texts.Range(func(_, x any) bool {
-		x.(*text).settleAll()
+		x.(*text).rearm()
 		return true
 	})
 }
 
-// settleAll inserts and removes the breakpoints of x as its probes want, in the order of list. mu held.
-func (x *text) settleAll() {
+// rearm inserts and removes the breakpoints of x as its probes want, in the order of list. mu held.
+func (x *text) rearm() {
 	for _, ends := range []bool{true, false} {
 		x.known.Range(func(_, v any) bool {
 			switch pt := v.(*point); {
@@ -175,7 +175,7 @@ func (x *text) settleAll() {
 			case pt.wanted():
 				x.arm(pt) // fails only if nothing is mapped there any more
 			default:
-				x.settle(pt)
+				x.disarmUnwanted(pt)
 			}
 			return true
 		})

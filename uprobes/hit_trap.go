@@ -38,7 +38,7 @@ func onHit(r *amd64.Regs, at uintptr, id int) (done bool) {
 	if pt.check.Kind != prologue.None {
 		if known, grows := th.decides(pt, r); !known || grows {
 			th.told = toldNothing
-			return known && user.Settle(r)
+			return known && user.FixUp(r)
 		}
 	}
 	r.IP = uint64(addr)
@@ -94,21 +94,21 @@ func (st *state) callHandlers(r *amd64.Regs) (done bool) {
 	pt := asPoint(st.point)
 	if r.IP != uint64(pt.addr) { // a handler has changed IP
 		th.told = toldNothing
-		return settle(r)
+		return fixUp(r)
 	}
 	if th.wants == 0 && th.told == toldAll && pt.plan.Way <= place.Boost {
 		th.told = toldNothing
 		if r.IP = pt.slot; pt.plan.Way == place.Nothing {
 			r.IP = pt.plan.Next()
 		}
-		return settle(r)
+		return fixUp(r)
 	}
 	return th.completes(st, pt, r)
 }
 
-// settle makes r valid for the program. If it returns false, the goroutine has to.
-func settle(r *amd64.Regs) (done bool) {
-	if !user.Settle(r) {
+// fixUp makes r valid for the program. If it returns false, the goroutine has to.
+func fixUp(r *amd64.Regs) (done bool) {
+	if !user.FixUp(r) {
 		r.Vector = uint64(user.NotEntered)
 		return false
 	}
@@ -148,7 +148,7 @@ func (th *thread) completes(st *state, pt *point, r *amd64.Regs) (done bool) {
 		st.doing, st.next = callsGoReturns, st.list
 		return st.callGoReturns(r)
 	}
-	return settle(r)
+	return fixUp(r)
 }
 
 // moves leaves what remains of a hit to the goroutine.
@@ -166,7 +166,7 @@ func (th *thread) stepEnds(r *amd64.Regs) (done bool) {
 	if pt.stepped.After(r, pt.slot, th.saved) {
 		keep(&th.away, nil)
 	}
-	return settle(r)
+	return fixUp(r)
 }
 
 // emulates executes an instruction on r, and reports whether it did: where it would fault, or the

@@ -195,7 +195,7 @@ func (tk *task) list(ms []*member) {
 	for _, m := range slices.Backward(ms) { // its first is the one at the function's beginning
 		tk.members = append(tk.members, m)
 		m.point.set(append(m.point.registered(), m))
-		tk.text.settle(m.point)
+		tk.text.disarmUnwanted(m.point)
 	}
 }
 

@@ -98,11 +98,11 @@ func (th *thread) leavesByReturn(pt *point, sp uint64) bool {
 func (th *thread) exits(st *state, r *amd64.Regs, sp uint64) (done bool) {
 	n := len(th.calls.stack) - 1
 	if n < 0 {
-		return settle(r)
+		return fixUp(r)
 	}
 	c := &th.calls.stack[n]
 	if c.slot != sp || !c.stays || c.ret != r.IP {
-		return settle(r)
+		return fixUp(r)
 	}
 	th.calls.stack = th.calls.stack[:n]
 	st.ends(c)
@@ -159,7 +159,7 @@ func (st *state) callReturns(r *amd64.Regs) (done bool) {
 		keep(&in.m, nil)
 	}
 	c.of = c.of[:0]
-	return settle(r)
+	return fixUp(r)
 }
 
 // callGoReturns is goReturned, for the probes that are left.
@@ -184,7 +184,7 @@ func (st *state) callGoReturns(r *amd64.Regs) (done bool) {
 		st.End()
 		m.Count(probe.Handled)
 	}
-	return settle(r)
+	return fixUp(r)
 }
 
 // This does not compile unless state.in is laid out as a UretprobeInstance.

@@ -220,7 +220,7 @@ func (tk *task) remove(m *member) {
 func (x *text) unlist(m *member) {
 	pt := m.point
 	pt.set(slices.DeleteFunc(pt.registered(), func(o *member) bool { return o == m }))
-	x.settle(pt)
+	x.disarmUnwanted(pt)
 	if len(pt.members.All()) == 0 {
 		x.forget(pt)
 	}

@@ -148,7 +148,7 @@ func (d *Dir) add(name string, n Node) error {
 }
 
 // drop removes an existing name. Context: fs.mu held.
-func (d *Dir) drop(name string) { settle(d.cut(name)) }
+func (d *Dir) drop(name string) { evict(d.cut(name)) }
 
 // cut removes a name, and returns its node, which may have lost its last name.
 // Context: fs.mu held.
@@ -169,11 +169,11 @@ func (d *Dir) cut(name string) Node {
 	return n
 }
 
-// settle frees a node that has no names left. Context: fs.mu held.
-func settle(n Node) {
+// evict frees a node that has no names left. Context: fs.mu held.
+func evict(n Node) {
 	switch n := n.(type) {
 	case *regular:
-		n.settle()
+		n.evict()
 	case *Dir:
 		n.strip()
 		ended(n.ino)

@@ -92,7 +92,7 @@ func (r *regular) Hold() {
 // Drop undoes a Hold.
 func (r *regular) Drop() {
 	r.unhold()
-	r.settle()
+	r.evict()
 }
 
 func (r *regular) unhold() {
@@ -101,8 +101,8 @@ func (r *regular) unhold() {
 	r.users--
 }
 
-// settle frees the contents if the file can no longer be reached.
-func (r *regular) settle() {
+// evict frees the contents if the file can no longer be reached.
+func (r *regular) evict() {
 	r.data.Lock()
 	defer r.data.Unlock()
 	if r.users == 0 && !r.dead && r.info().Links == 0 {

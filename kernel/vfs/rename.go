@@ -118,7 +118,7 @@ func (m *move) carryOut() error {
 	tellMoved(m.from, m.old, m.to, m.new, n)
 	if there != nil {
 		m.to.cut(m.new)
-		defer settle(there)
+		defer evict(there)
 	}
 	delete(m.from.nodes, m.old)
 	m.from.touch()
@@ -162,14 +162,14 @@ func (m *move) exchange(oldMustDir, newMustDir bool) error {
 	tellMoved(m.from, m.old, m.to, m.new, a.Node)
 	tellMoved(m.to, m.new, m.from, m.old, b.Node)
 	m.from.nodes[m.old], m.to.nodes[m.new] = b, a
-	m.to.settled(m.new, m.from)
-	m.from.settled(m.old, m.to)
+	m.to.moved(m.new, m.from)
+	m.from.moved(m.old, m.to)
 	return nil
 }
 
-// settled updates the node under a name of d that was in the directory before until now.
+// moved updates the node under a name of d that was in the directory before until now.
 // Context: fs.mu held.
-func (d *Dir) settled(name string, before *Dir) {
+func (d *Dir) moved(name string, before *Dir) {
 	n := d.nodes[name].Node
 	if sub, ok := n.(*Dir); ok {
 		sub.parent, sub.name = d, name

@@ -191,7 +191,7 @@ var places = []Mutant{
 	},
 	{
 		Name: "unregistered-return-probe-still-armed", File: "uprobes/state.go",
-		Old: "\tx.settle(pt)\n\tif len(pt.members.All()) == 0 {", New: "\tif len(pt.members.All()) == 0 {",
+		Old: "\tx.disarmUnwanted(pt)\n\tif len(pt.members.All()) == 0 {", New: "\tif len(pt.members.All()) == 0 {",
 		By:  host("uprobes", "TestFileProbeComesWithTheMapping"),
 		Why: "a breakpoint stays when its last probe is gone",
 	},

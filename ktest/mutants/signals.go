@@ -251,7 +251,7 @@ var signals = []Mutant{
 	},
 	{
 		Name: "sigtimedwait-leaves-the-signal", File: "linux/proc/thread.go",
-		Old: "\tt.waits = 0\n\ttaken := t.take(^set, &info)\n", New: "\tt.waits = 0\n\tif n, ok := t.process.pending.Next(^set); ok {\n\t\treturn abi.Siginfo{Signo: int32(n)}, nil\n\t}\n\ttaken := t.take(^set, &info)\n",
+		Old: "\tt.waits = 0\n\ttaken := t.dequeue(^set, &info)\n", New: "\tt.waits = 0\n\tif n, ok := t.process.pending.Next(^set); ok {\n\t\treturn abi.Siginfo{Signo: int32(n)}, nil\n\t}\n\ttaken := t.take(^set, &info)\n",
 		By:  host("linux/syscall", "TestSigtimedwaitTakesTheSignal"),
 		Why: "a signal that was waited for is delivered, too",
 	},

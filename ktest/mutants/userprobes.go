@@ -35,7 +35,7 @@ var userprobes = []Mutant{
 	},
 	{
 		Name: "registered-although-all-are-off", File: "uprobes/register.go",
-		Old: "\t\ttk.text.settle(m.point)\n", New: "",
+		Old: "\t\ttk.text.disarmUnwanted(m.point)\n", New: "",
 		By:  host("uprobes", "TestSetEnabled"),
 		Why: "registering a probe puts a breakpoint in while all are switched off",
 	},

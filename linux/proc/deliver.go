@@ -36,7 +36,7 @@ func (t *Thread) ready() bool {
 		case rest:
 			t.rest()
 		case tell:
-			t.tellAndTake()
+			t.tellAndDeliver()
 		case handle:
 			t.handle(act)
 			continue // it sets work if there is more
@@ -64,21 +64,21 @@ func (t *Thread) decide() (verdict, abi.Sigaction) {
 		case len(p.holds) > 0 && p.execing == nil:
 			return rest, abi.Sigaction{}
 		}
-		if !t.take(t.blocked, &t.info) {
+		if !t.dequeue(t.blocked, &t.info) {
 			return goAhead, abi.Sigaction{}
 		}
 		if p.attached() != nil {
 			t.taken = int(t.info.Signo)
 			return tell, abi.Sigaction{}
 		}
-		if act, caught := p.settle(int(t.info.Signo)); caught {
+		if act, caught := p.deliver(int(t.info.Signo)); caught {
 			return handle, act
 		}
 	}
 }
 
-// settle does the default action of signal n, or returns the handler to call. mu held.
-func (p *Process) settle(n int) (act abi.Sigaction, caught bool) {
+// deliver does the default action of signal n, or returns the handler to call. mu held.
+func (p *Process) deliver(n int) (act abi.Sigaction, caught bool) {
 	if !p.actions.Caught(n) || n == abi.SIGKILL || n == abi.SIGSTOP {
 		p.byDefault(n)
 		return act, false
@@ -90,16 +90,16 @@ func (p *Process) settle(n int) (act abi.Sigaction, caught bool) {
 	return act, true
 }
 
-// tellAndTake delivers a signal after the engines have seen it. Meanwhile a SIGCONT may
+// tellAndDeliver delivers a signal after the engines have seen it. Meanwhile a SIGCONT may
 // have come, which cancels a stop, or the reverse.
-func (t *Thread) tellAndTake() {
-	if act, caught := t.settleTold(int(t.info.Signo), t.tellSignal(t.info)); caught {
+func (t *Thread) tellAndDeliver() {
+	if act, caught := t.deliverTold(int(t.info.Signo), t.tellSignal(t.info)); caught {
 		t.handle(act)
 	}
 }
 
-// settleTold is settle for a signal that engines know of, unless it is to be dropped.
-func (t *Thread) settleTold(n int, drop bool) (act abi.Sigaction, caught bool) {
+// deliverTold is deliver for a signal that engines know of, unless it is to be dropped.
+func (t *Thread) deliverTold(n int, drop bool) (act abi.Sigaction, caught bool) {
 	p := t.process
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
@@ -108,11 +108,11 @@ func (t *Thread) settleTold(n int, drop bool) (act abi.Sigaction, caught bool) {
 	if drop {
 		return act, false
 	}
-	return p.settle(n)
+	return p.deliver(n)
 }
 
-// take removes the next signal from the queues, and stores it in info. mu held.
-func (t *Thread) take(blocked signal.Set, info *abi.Siginfo) bool {
+// dequeue removes the next signal from the queues, and stores it in info. mu held.
+func (t *Thread) dequeue(blocked signal.Set, info *abi.Siginfo) bool {
 	if !t.pending.Take(blocked, info) && !t.process.pending.Take(blocked, info) {
 		return false
 	}

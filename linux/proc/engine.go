@@ -143,7 +143,7 @@ func (p *Process) Hold(e *Engine) <-chan struct{} {
 	p.holds = append(p.holds, &hold{e, p.holdNumber, quiet})
 	p.checkQuiet()
 	for _, t := range p.threads {
-		t.nudge()
+		t.notify()
 	}
 	return quiet
 }

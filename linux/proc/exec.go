@@ -56,7 +56,7 @@ func (p *Process) claimExec(t *Thread) error {
 	p.execing = t
 	for _, o := range p.threads {
 		if o != t {
-			o.nudge()
+			o.notify()
 		}
 	}
 	p.hurry()

@@ -42,7 +42,7 @@ func (p *Process) beginExit(s Status) {
 	p.exiting, p.status = true, s
 	p.unstop()
 	for _, t := range p.threads {
-		t.nudge()
+		t.notify()
 	}
 	p.hurry()
 }

@@ -108,7 +108,7 @@ func (p *Process) queue(q *signal.Queue, info *abi.Siginfo, pick func(signal.Set
 	}
 	p.tellReaders()
 	if t != nil && (!t.blocked.Has(n) || t.waits.Has(n)) {
-		t.nudge()
+		t.notify()
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (t *Thread) leaveToOthers(s signal.Set) {
 func (p *Process) wakeForPending(t *Thread) {
 	for _, o := range p.threads {
 		if _, ok := o.next(); ok && o != t {
-			o.nudge()
+			o.notify()
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (p *Process) tellReaders() {
 func (t *Thread) TakeSignal(set signal.Set) (info abi.Siginfo, ok bool) {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()
-	ok = t.take(^set, &info)
+	ok = t.dequeue(^set, &info)
 	return info, ok
 }
 

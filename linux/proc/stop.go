@@ -10,7 +10,7 @@ func (p *Process) stop(sig int) {
 	p.stopped, p.parked = sig, 0
 	p.contNews = false
 	for _, t := range p.threads {
-		t.nudge()
+		t.notify()
 	}
 }
 

@@ -194,10 +194,10 @@ func (t *Thread) token() {
 	}
 }
 
-// nudge makes t check what it has to do, now or soon. A thread that nudges itself or sleeps is not in
+// notify makes t check what it has to do, now or soon. A thread that notifies itself or sleeps is not in
 // ring 3, and checks work before it goes there: to kick it would only make it yield. It says that it
 // does not sleep any more before it checks.
-func (t *Thread) nudge() {
+func (t *Thread) notify() {
 	t.work.Store(true)
 	t.token()
 	if !t.here() && !t.sleeping.Load() {
@@ -308,7 +308,7 @@ func (t *Thread) WaitSignal(set signal.Set, end time.Time) (info abi.Siginfo, er
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	t.waits = 0
-	taken := t.take(^set, &info)
+	taken := t.dequeue(^set, &info)
 	if t.leaveToOthers(set & t.blocked); taken {
 		return info, nil
 	}
@@ -319,7 +319,7 @@ func (t *Thread) WaitSignal(set signal.Set, end time.Time) (info abi.Siginfo, er
 func (t *Thread) beginWait(set signal.Set) (info abi.Siginfo, ok bool) {
 	t.process.table.mu.Lock()
 	defer t.process.table.mu.Unlock()
-	if t.take(^set, &info) {
+	if t.dequeue(^set, &info) {
 		return info, true
 	}
 	t.waits = set

@@ -254,11 +254,11 @@ const programFlags = amd64.RFLAGS_CF | amd64.RFLAGS_PF | amd64.RFLAGS_AF | amd64
 // Context: as Clone.
 func (c *Context) Probe(thread uintptr, returns uint64) { c.probes, c.returns = thread, returns }
 
-// Settle makes the registers of a hit, which are a Context's, valid for a program. If it returns
+// FixUp makes the registers of a hit, which are a Context's, valid for a program. If it returns
 // false, the goroutine has to do that: no program can have such an IP.
 //
 // Context: trap.
-func Settle(r *amd64.Regs) bool {
+func FixUp(r *amd64.Regs) bool {
 	r.CS, r.SS = amd64.SelUserCode, amd64.SelUserData
 	r.Flags = r.Flags&programFlags | amd64.RFLAGS_FIXED | amd64.RFLAGS_IF
 	return r.IP < End
@@ -271,7 +271,7 @@ func (c *Context) prepare() bool {
 		c.Regs.Vector, c.Regs.Err = amd64.VEC_GP, 0
 		return false
 	}
-	c.settle()
+	c.fixUp()
 	return true
 }
 
@@ -280,8 +280,8 @@ func (c *Context) admissible() bool {
 	return c.Regs.IP < End && ((c.FSBase|c.GSBase)&upper == 0 || canonical(c.FSBase) && canonical(c.GSBase))
 }
 
-// settle makes the registers valid for a program, and chooses how to enter.
-func (c *Context) settle() {
+// fixUp makes the registers valid for a program, and chooses how to enter.
+func (c *Context) fixUp() {
 	r := &c.Regs
 	r.CS, r.SS = amd64.SelUserCode, amd64.SelUserData
 	r.Flags = r.Flags&programFlags | amd64.RFLAGS_FIXED | amd64.RFLAGS_IF

@@ -9,7 +9,7 @@ import (
 
 // A Hit handles what has happened to a program in ring 3, on CPU id, with what Probe was given. r are
 // the Context's registers, and have a trap's frame. If it returns true, the program goes on with them,
-// which Settle has made valid; if false, Run returns with the event in r.Vector.
+// which FixUp has made valid; if false, Run returns with the event in r.Vector.
 //
 // Context: trap, on the CPU's trap stack, with interrupts off.
 type Hit func(r *amd64.Regs, thread uintptr, id int) (done bool)

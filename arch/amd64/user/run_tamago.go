@@ -36,7 +36,7 @@ func (c *Context) Run() Event {
 		c.prepare()
 		return amd64.VEC_GP
 	}
-	c.settle()
+	c.fixUp()
 	goruntime.SetTimer()
 	enter(c)
 	if event := Event(c.Regs.Vector); event < NotEntered {
