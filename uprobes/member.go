@@ -143,7 +143,7 @@ func (m *member) tell(th *thread, handler func()) {
 	m.run(th, handler)
 }
 
-// run calls a handler of m. handlers and returnHandlers have the same code.
+// run calls a handler of m. handlers has the same code for all handlers of a hit.
 func (m *member) run(th *thread, handler func()) {
 	defer func() {
 		if th.in != nil {

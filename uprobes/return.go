@@ -203,37 +203,14 @@ func (th *thread) returned() bool {
 func (th *thread) callReturned(c *call, r *amd64.Regs) {
 	th.leaving = c
 	th.begin()
-	for i := 0; i < len(c.of); {
-		i = th.returnHandlers(c, i, r)
+	for i := range c.of {
+		in := &c.of[i]
+		c.next = i + 1
+		in.m.Flying.Add(-1)
+		in.m.call(th, func() { in.RP.Handler(&in.UretprobeInstance, r) })
+		in.end()
 	}
 	th.finish()
 	th.leaving = nil
 	c.of = c.of[:0]
-}
-
-// returnHandlers calls the handlers from an index on, like handlers.
-func (th *thread) returnHandlers(c *call, from int, r *amd64.Regs) (next int) {
-	defer func() {
-		if th.in != nil {
-			th.broke(recover())
-		}
-	}()
-	th.counts = true
-	for next = from; next < len(c.of); {
-		in := &c.of[next]
-		next++
-		c.next = next
-		m := in.m
-		m.Flying.Add(-1)
-		if m.enter() {
-			th.in = m
-			th.t.EnterHandler()
-			m.ret.Handler(&in.UretprobeInstance, r)
-			th.handled()
-		} else {
-			m.refused()
-		}
-		in.end()
-	}
-	return next
 }
