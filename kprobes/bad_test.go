@@ -29,7 +29,7 @@ func TestNoProbeAtAll(t *testing.T) {
 	UnregisterKprobes([]*Kprobe{nil, good, nil})
 	UnregisterKretprobe(nil)
 	UnregisterJprobe(nil)
-	if f.byteAt("t.work", 3) == insn.OpInt3 || SlotsUsed() != 0 {
+	if f.byteAt("t.work", 3) == insn.OpInt3 || Slots().Used() != 0 {
 		t.Error("a nil pointer keeps others from being unregistered")
 	}
 }
@@ -55,7 +55,7 @@ func TestCopyOfAProbe(t *testing.T) {
 	again := at("t.work", 3)
 	f.must(again)
 	UnregisterKprobe(&stale)
-	if f.byteAt("t.work", 3) != insn.OpInt3 || SlotsUsed() != 1 || f.pointAt("t.work", 3) == nil {
+	if f.byteAt("t.work", 3) != insn.OpInt3 || Slots().Used() != 1 || f.pointAt("t.work", 3) == nil {
 		t.Error("the copy of a probe that is gone took another one away")
 	}
 	forged := at("t.work", 7)

@@ -10,6 +10,3 @@ func Detours() *text.Pool { return machine.This.Detours }
 
 // Slots is the memory for copies of single instructions.
 func Slots() *text.Pool { return machine.This.Slots }
-
-// SlotsUsed returns how many slots are in use.
-func SlotsUsed() int { return machine.This.Slots.Used() }

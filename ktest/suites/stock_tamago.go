@@ -29,7 +29,7 @@ func init() {
 		// mapping a case made shows here.
 		count{name: "pages", now: func() int { return int(mm.Tables.Next / paging.PageSize) }},
 		count{name: "frames", now: frames},
-		count{name: "slots", now: kprobes.SlotsUsed},
+		count{name: "slots", now: func() int { return kprobes.Slots().Used() }},
 		count{name: "modules", now: func() int { return len(module.Loaded()) }},
 		// Bytes of text that differ: a probe that is still armed is one.
 		count{name: "text", now: TextChanged},

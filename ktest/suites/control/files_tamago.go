@@ -178,7 +178,7 @@ func blacklistObeyed(t *suites.T) {
 	if len(lines) < 50 {
 		t.Fatalf("blacklist has %d lines", len(lines))
 	}
-	slots, changed := kprobes.SlotsUsed(), suites.TextChanged()
+	slots, changed := kprobes.Slots().Used(), suites.TextChanged()
 	for range 20 {
 		line := lines[rand.IntN(len(lines))]
 		m := blackLine.FindStringSubmatch(line)
@@ -194,7 +194,7 @@ func blacklistObeyed(t *suites.T) {
 			}
 		}
 	}
-	if s, c := kprobes.SlotsUsed(), suites.TextChanged(); s != slots || c != changed {
+	if s, c := kprobes.Slots().Used(), suites.TextChanged(); s != slots || c != changed {
 		t.Errorf("slots %d->%d, text %d->%d", slots, s, changed, c)
 	}
 }

@@ -26,7 +26,7 @@ func init() {
 
 // state is what a failed registration must not change.
 func state() string {
-	return fmt.Sprintf("%d slots, %d bytes of text", kprobes.SlotsUsed(), suites.TextChanged())
+	return fmt.Sprintf("%d slots, %d bytes of text", kprobes.Slots().Used(), suites.TextChanged())
 }
 
 // groupWhole puts the bad probe at each place of the group.

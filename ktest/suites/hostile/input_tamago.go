@@ -159,7 +159,7 @@ func (st *stage) look() {
 	st.restore()
 	st.t.Until("detours to be given back", func() bool { return optprobe.Counts().Detours == 0 })
 	for what, n := range map[string]int{
-		"bytes of text are changed": suites.TextChanged(), "slots are in use": kprobes.SlotsUsed(), "watchpoints are left": len(kwatch.All()),
+		"bytes of text are changed": suites.TextChanged(), "slots are in use": kprobes.Slots().Used(), "watchpoints are left": len(kwatch.All()),
 		"user probes are left": len(uprobes.All()), "probes are left": len(kprobes.All()), "modules are loaded": len(module.Loaded()),
 	} {
 		if n != 0 {

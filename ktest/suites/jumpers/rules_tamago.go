@@ -173,11 +173,11 @@ func batch(t *suites.T) {
 	js := []*kprobes.Jprobe{
 		kprobes.NewJprobe(texts, jTexts), counting(&n), counting(&n), // two on one function
 	}
-	slots, changed := kprobes.SlotsUsed(), suites.TextChanged()
+	slots, changed := kprobes.Slots().Used(), suites.TextChanged()
 	if err := kprobes.RegisterJprobes(js); !errors.Is(err, syscall.EBUSY) {
 		t.Errorf("%v, want EBUSY", err)
 	}
-	suites.Equal(t, "slots", kprobes.SlotsUsed(), slots)
+	suites.Equal(t, "slots", kprobes.Slots().Used(), slots)
 	suites.Equal(t, "text", suites.TextChanged(), changed)
 	js[0].KP.Addr, js[1].KP.Addr = entry(texts), entry(plain)
 	t.Must(kprobes.RegisterJprobes(js[:2]))

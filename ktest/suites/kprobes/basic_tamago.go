@@ -101,10 +101,10 @@ func probeAndPlace(t *suites.T) {
 func oneByte(t *suites.T) {
 	addr := codeOf(targets.Leaf)
 	before := bytes.Clone(text.Bytes(addr, 16))
-	slots := kprobes.SlotsUsed()
+	slots := kprobes.Slots().Used()
 	k := arm(t, &kprobes.Kprobe{Addr: addr, PostHandler: postNothing})
 	during := bytes.Clone(text.Bytes(addr, 16))
-	used := kprobes.SlotsUsed() - slots
+	used := kprobes.Slots().Used() - slots
 	kprobes.UnregisterKprobe(k)
 	if during[0] != insn.OpInt3 || !bytes.Equal(during[1:], before[1:]) || used != 1 {
 		t.Errorf("probed, % x is % x, and %d slots are in use", before, during, used)

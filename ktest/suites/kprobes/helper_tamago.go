@@ -68,7 +68,7 @@ func clean(t *suites.T) {
 	if n := suites.TextChanged(); n != 0 {
 		t.Errorf("%d bytes of text are not as they were", n)
 	}
-	if n := kprobes.SlotsUsed(); n != 0 {
+	if n := kprobes.Slots().Used(); n != 0 {
 		t.Errorf("%d slots are in use", n)
 	}
 }

@@ -25,7 +25,7 @@ func init() {
 // refused checks that rp cannot be registered, for the reason given, and that
 // the attempt leaves nothing.
 func refused(t *suites.T, what string, rp *kprobes.Kretprobe, why error) {
-	slots, changed := kprobes.SlotsUsed(), suites.TextChanged()
+	slots, changed := kprobes.Slots().Used(), suites.TextChanged()
 	err := kprobes.RegisterKretprobe(rp)
 	if !errors.Is(err, why) {
 		t.Errorf("%s: %v, want %v", what, err, why)
@@ -33,7 +33,7 @@ func refused(t *suites.T, what string, rp *kprobes.Kretprobe, why error) {
 	if err == nil {
 		kprobes.UnregisterKretprobe(rp)
 	}
-	if s, c := kprobes.SlotsUsed(), suites.TextChanged(); s != slots || c != changed {
+	if s, c := kprobes.Slots().Used(), suites.TextChanged(); s != slots || c != changed {
 		t.Errorf("%s: slots %d->%d, text %d->%d", what, slots, s, changed, c)
 	}
 }
@@ -101,12 +101,12 @@ func unregisterTwice(t *suites.T) {
 func batch(t *suites.T) {
 	bad := on(targets.Small, nothing)
 	bad.KP.Addr += second(t, targets.Small)
-	slots, changed := kprobes.SlotsUsed(), suites.TextChanged()
+	slots, changed := kprobes.Slots().Used(), suites.TextChanged()
 	good := []*kprobes.Kretprobe{on(targets.Leaf, nothing), on(targets.Fib, nothing)}
 	if err := kprobes.RegisterKretprobes([]*kprobes.Kretprobe{good[0], bad, good[1]}); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("%v", err)
 	}
-	suites.Equal(t, "slots", uint64(kprobes.SlotsUsed()), uint64(slots))
+	suites.Equal(t, "slots", uint64(kprobes.Slots().Used()), uint64(slots))
 	suites.Equal(t, "text", uint64(suites.TextChanged()), uint64(changed))
 	suites.Equal(t, "Leaf", targets.Leaf(2, 1), 7)
 	suites.Equal(t, "hits of what was taken back", good[0].Hits(), 0)

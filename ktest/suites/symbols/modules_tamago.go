@@ -62,7 +62,7 @@ func modulesLeave(t *suites.T) {
 				t.Errorf("rmmod: %v", err)
 			}
 		}
-		if bytes, slots := suites.TextChanged(), kprobes.SlotsUsed(); bytes != 0 || slots != 0 {
+		if bytes, slots := suites.TextChanged(), kprobes.Slots().Used(); bytes != 0 || slots != 0 {
 			t.Errorf("%s leaves %d changed bytes of text and %d slots", m.Name, bytes, slots)
 		}
 	}
