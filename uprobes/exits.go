@@ -67,7 +67,12 @@ func (tk *task) addGoCalls(o order, addr uint64, rets []uint64, asm bool) ([]*me
 		return nil, err
 	}
 	how := images.OnReturns(len(rets)) + images.OnBeginning
-	entry, err := tk.place(o, addr, []uint64{addr}, o.calls(returning{wants: wantsStay | wantsGo, how: how}))
+	return tk.addBeginning(o, addr, exits, returning{wants: wantsStay | wantsGo, how: how})
+}
+
+// addBeginning adds to the members on a function's exits the one where its calls begin; if it cannot, it removes them.
+func (tk *task) addBeginning(o order, addr uint64, exits []*member, r returning) ([]*member, error) {
+	entry, err := tk.place(o, addr, []uint64{addr}, o.calls(r))
 	if err != nil {
 		tk.discard(exits)
 		return nil, err
@@ -108,12 +113,7 @@ func (tk *task) addExits(o order, addr uint64, e *program.Exits, bias uint64) ([
 			return nil, refusal.New(syscall.EOPNOTSUPP, "uprobes: there is no exit at %#x", m.point.addr)
 		}
 	}
-	entry, err := tk.place(o, addr, []uint64{addr}, o.calls(returning{wants: wantsStay, exits: e, bias: bias, how: images.OnExits(e, nil)}))
-	if err != nil {
-		tk.discard(exits)
-		return nil, err
-	}
-	return append(entry, exits...), nil
+	return tk.addBeginning(o, addr, exits, returning{wants: wantsStay, exits: e, bias: bias, how: images.OnExits(e, nil)})
 }
 
 // leaves reports whether an instruction may be a jump to another function.

@@ -2,6 +2,7 @@ package places
 
 import (
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -101,12 +102,11 @@ func (im *Image) line(s attach.Site) (Found, error) {
 	return im.spots("places", parts), nil
 }
 
-// file returns the whole name of a file, which may be cut at any slash.
-func (im *Image) file(typed string) (string, error) {
-	var fit, names []string
-	for name := range im.Lines.Files {
+// whole returns all names, and those that fit what was typed, which may be cut at any slash. Of a whole name, that is all.
+func whole(typed string, all iter.Seq[string]) (fit, names []string) {
+	for name := range all {
 		if name == typed {
-			return name, nil
+			return []string{name}, nil
 		}
 		if strings.HasSuffix(name, "/"+typed) {
 			fit = append(fit, name)
@@ -114,6 +114,12 @@ func (im *Image) file(typed string) (string, error) {
 		names = append(names, name)
 	}
 	slices.Sort(fit)
+	return fit, names
+}
+
+// file returns the whole name of a file.
+func (im *Image) file(typed string) (string, error) {
+	fit, names := whole(typed, im.Lines.Files)
 	switch {
 	case len(fit) == 1:
 		return fit[0], nil
@@ -195,21 +201,12 @@ func (im *Image) copies(s attach.Site) (Found, error) {
 	return f, nil
 }
 
-// inlined returns the whole name of an inlined function, which may be cut at any slash; of a pattern,
-// any that fits.
+// inlined returns the whole name of an inlined function; of a pattern, any that fits.
 func (im *Image) inlined(s attach.Site) (string, error) {
-	var fit, names []string
-	for name := range im.Lines.Inlined {
-		names = append(names, name)
-		if name == s.Symbol || s.Pattern() && kallsyms.Fits(s.Symbol, name) {
-			return name, nil
-		}
-		if strings.HasSuffix(name, "/"+s.Symbol) {
-			fit = append(fit, name)
-		}
-	}
-	slices.Sort(fit)
-	switch {
+	fit, names := whole(s.Symbol, im.Lines.Inlined)
+	switch i := slices.IndexFunc(names, func(name string) bool { return s.Pattern() && kallsyms.Fits(s.Symbol, name) }); {
+	case i >= 0:
+		return names[i], nil
 	case len(fit) == 1:
 		return fit[0], nil
 	case len(fit) > 1:
