@@ -2,7 +2,6 @@ package attach
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -68,21 +67,12 @@ func (s Site) String() string {
 		b.WriteString("ret:")
 	}
 	switch s.Kind {
-	case Program:
-		if s.File != "" {
-			b.WriteString(s.File + ":")
-		}
-		b.WriteString(s.where())
 	case Line:
 		fmt.Fprintf(&b, "%s:%d", s.File, s.Line)
 	case Inline:
 		b.WriteString("inline:" + s.Symbol)
 	case Watch:
-		fmt.Fprintf(&b, "%s@", s.Access)
-		if s.File != "" {
-			b.WriteString(s.File + ":")
-		}
-		b.WriteString(s.where())
+		fmt.Fprintf(&b, "%s@%s", s.Access, s.where())
 		if s.Length != 0 {
 			fmt.Fprintf(&b, ":%d", s.Length)
 		}
@@ -100,15 +90,19 @@ func (s Site) String() string {
 	return b.String()
 }
 
-// where is a symbol with an offset, or an address.
+// where is a symbol with an offset, or an address; of a program, in its file.
 func (s Site) where() string {
+	file := ""
+	if s.File != "" {
+		file = s.File + ":"
+	}
 	switch {
-	case s.Symbol == "" && s.File != "":
-		return fmt.Sprintf("%#x", s.Offset)
+	case s.Symbol == "" && file != "":
+		return fmt.Sprintf("%s%#x", file, s.Offset)
 	case s.Symbol == "":
 		return fmt.Sprintf("%#x", s.Addr)
 	case s.Offset != 0:
-		return s.Symbol + "+0x" + strconv.FormatUint(s.Offset, 16)
+		return fmt.Sprintf("%s%s+%#x", file, s.Symbol, s.Offset)
 	}
-	return s.Symbol
+	return file + s.Symbol
 }
