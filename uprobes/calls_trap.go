@@ -81,10 +81,7 @@ func (st *state) wants(m *member, in *instance, r *amd64.Regs) bool {
 		m.Count(probe.Disarmed)
 		return false
 	}
-	if m.careful {
-		machine.SaveVectors(r)
-	}
-	st.begin(m)
+	st.begin(m, r)
 	wanted := m.ret.EntryHandler(&in.UretprobeInstance, r) == 0
 	st.End()
 	if !wanted {

@@ -82,10 +82,7 @@ func (st *state) callHandlers(r *amd64.Regs) (done bool) {
 			m.Count(probe.Disarmed)
 		default:
 			m.Count(probe.Entered)
-			if m.careful {
-				machine.SaveVectors(r)
-			}
-			st.begin(m)
+			st.begin(m, r)
 			m.u.Handler(m.u, r)
 			st.End()
 			m.Count(probe.Handled)

@@ -145,10 +145,7 @@ func (st *state) callReturns(r *amd64.Regs) (done bool) {
 		m := in.m
 		m.Flying.Add(-1)
 		if !m.flags.Has(unregistered | abandoned) {
-			if m.careful {
-				machine.SaveVectors(r)
-			}
-			st.begin(m)
+			st.begin(m, r)
 			m.ret.Handler(&in.UretprobeInstance, r)
 			st.End()
 			m.Count(probe.Handled)
@@ -176,10 +173,7 @@ func (st *state) callGoReturns(r *amd64.Regs) (done bool) {
 		}
 		m.Count(probe.Entered)
 		st.in.ret, st.in.rp = r.IP, uintptr(unsafe.Pointer(m.ret))
-		if m.careful {
-			machine.SaveVectors(r)
-		}
-		st.begin(m)
+		st.begin(m, r)
 		m.ret.Handler((*UretprobeInstance)(unsafe.Pointer(&st.in)), r)
 		st.End()
 		m.Count(probe.Handled)

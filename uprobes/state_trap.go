@@ -62,8 +62,13 @@ func keepSlice[T any](at *[]T, p []T) {
 	*(*[3]uintptr)(unsafe.Pointer(at)) = *(*[3]uintptr)(unsafe.Pointer(&p))
 }
 
-// begin notes that a handler of m starts.
-func (st *state) begin(m *member) { st.Begin(uintptr(unsafe.Pointer(m))) }
+// begin notes that a handler of m starts, and keeps the program's X0-X14 if it may change them.
+func (st *state) begin(m *member, r *amd64.Regs) {
+	if m.careful {
+		machine.SaveVectors(r)
+	}
+	st.Begin(uintptr(unsafe.Pointer(m)))
+}
 
 // nextMember returns the next probe of the list that a hit goes through, or nil at the end.
 func (st *state) nextMember() *member {

@@ -33,8 +33,8 @@ var trapHits = []Mutant{
 		Why: "a handler in trap context still runs when its probe has been unregistered",
 	},
 	{
-		Name: "trap-handler-takes-vectors", File: "uprobes/hit_trap.go",
-		Old: "\t\t\tif m.careful {\n", New: "\t\t\tif m.careful && m.process == nil {\n",
+		Name: "trap-handler-takes-vectors", File: "uprobes/state_trap.go",
+		Old: "\tif m.careful {\n", New: "\tif m.careful && m.process == nil {\n",
 		By:  program(2, "uprobes/trap_leaves_vectors_alone", "probed"),
 		Why: "a handler that computes with floating-point numbers changes the program's",
 	},
