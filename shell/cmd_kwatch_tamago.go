@@ -24,7 +24,6 @@ var kwatchCommand = &Command{
 	Usage: "[-n COUNT] [-p PID] [w|rw|r|x]@[FILE:]SYMBOL[+OFFSET]|ADDRESS[:LENGTH] [COMMAND...]",
 	Help:  "print what writes (w), accesses (rw), reads (r) or executes (x) a place: COUNT times, until ^C, or while a command runs; in a program, kwatch w@/bin/prog:counter prog",
 	Run:   runKwatch,
-	Job:   true,
 	Complete: func(s *Shell, args []string) []string {
 		return completeWatch(s, args[len(args)-1])
 	},

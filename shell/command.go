@@ -16,9 +16,6 @@ type Command struct {
 	Help  string // one line
 	Run   func(c *Context, args []string) error
 
-	// Job says that the command starts programs: it runs as a job, to which they belong.
-	Job bool
-
 	// Verbatim says that --help is an ordinary argument.
 	Verbatim bool
 

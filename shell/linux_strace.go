@@ -18,7 +18,6 @@ var straceCommand = &Command{
 	Usage: "[-f] [-c] [-e trace=[!]call,...] [-o file] -p PID | program [argument...]",
 	Help:  "print the system calls of a program (-f: also of its children, -c: only counts)",
 	Run:   runStrace,
-	Job:   true,
 }
 
 func init() { builtins = append(builtins, straceCommand) }

@@ -100,16 +100,15 @@ const (
 
 // Helper is a function of the kernel.
 type Helper struct {
-	Name     string
-	Args     [5]ArgKind
-	Result   Result
-	Weight   int           // its worst case in instructions, without what PerWord says
-	PerWord  int           // the same for each 8 bytes of the sizes and keys it is given
-	Releases bool          // the record
-	Unsafe   bool          // it changes programs
-	Changes  bool          // what is in the map
-	Maps     []bpf.MapType // the maps that it works on
-	Words    uint32        // how many whole words the values of these maps must have at least
+	Name    string
+	Args    [5]ArgKind
+	Result  Result
+	Weight  int           // its worst case in instructions, without what PerWord says
+	PerWord int           // the same for each 8 bytes of the sizes and keys it is given
+	Unsafe  bool          // it changes programs
+	Changes bool          // what is in the map
+	Maps    []bpf.MapType // the maps that it works on
+	Words   uint32        // how many whole words the values of these maps must have at least
 }
 
 // Checked is a program that may be executed.

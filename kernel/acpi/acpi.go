@@ -32,9 +32,8 @@ type Info struct {
 
 // HPET is the High Precision Event Timer's table.
 type HPET struct {
-	Found   bool
-	Base    Register
-	MinTick uint16
+	Found bool
+	Base  Register
 }
 
 // Code says how Parse ended.
@@ -161,5 +160,4 @@ func (h *HPET) parse(t table) {
 	}
 	h.Found = true
 	h.Base = t.reg(40)
-	h.MinTick = t.u16(53)
 }

@@ -33,14 +33,14 @@ func TestQ35(t *testing.T) {
 		t.Fatal(c, i.BadTables)
 	}
 	m := &i.MADT
-	if !m.Found || !m.Has8259 || m.LAPIC != 0xfee00000 || m.NCPU != 3 || m.CPUs[2] != (CPU{2, 2, true}) ||
+	if !m.Found || m.LAPIC != 0xfee00000 || m.NCPU != 3 || m.CPUs[2] != (CPU{2, 2, true}) ||
 		m.NIOAPIC != 1 || m.IOAPICs[0].Addr != 0xfec00000 || m.GSI(0) != 2 || m.GSI(1) != 1 ||
 		m.GSI(9) != 9 || m.Truncated {
 		t.Errorf("%+v", m.Overrides[:m.NOverride])
 	}
-	want := FADT{Found: true, DSDT: 0x1fe0040, SCI: 9, SMICmd: 0xb2, ACPIEnable: 2,
+	want := FADT{Found: true, DSDT: 0x1fe0040, SMICmd: 0xb2, ACPIEnable: 2,
 		PM1a: Register{0x604, SpaceIO, 16, 0, 0}, PMTimer: Register{0x608, SpaceIO, 32, 0, 0},
-		Reset: Register{0xcf9, SpaceIO, 8, 0, 0}, ResetValue: 15, Has8042: i.FADT.Has8042}
+		Reset: Register{0xcf9, SpaceIO, 8, 0, 0}, ResetValue: 15}
 	if i.FADT != want {
 		t.Errorf("FADT\n got %+v\nwant %+v", i.FADT, want)
 	}

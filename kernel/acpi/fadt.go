@@ -15,24 +15,19 @@ type FADT struct {
 	Found        bool
 	HWReduced    bool // no PM1 blocks, no PM timer, no SMI: sleep via SleepControl
 	DSDT         uint64
-	SCI          uint16
 	SMICmd       uint32   // port; write ACPIEnable to it if PM1_SCI_EN is clear
 	ACPIEnable   uint8    // 0: nothing to write
 	PM1a, PM1b   Register // control blocks
 	PMTimer      Register
-	PMTimer32    bool     // the timer counts 32 bits (TMR_VAL_EXT), not 24
 	Reset        Register // write ResetValue to it
 	ResetValue   uint8
 	SleepControl Register
-	Has8042      bool
 }
 
-// Feature flags, and boot architecture flags, of the table.
+// Feature flags of the table.
 const (
-	fadtTmrValExt   = 1 << 8
 	fadtResetRegSup = 1 << 10
 	fadtHWReduced   = 1 << 20
-	fadtBoot8042    = 1 << 1
 )
 
 func (f *FADT) parse(t table) {
@@ -46,8 +41,6 @@ func (f *FADT) parse(t table) {
 	if f.DSDT == 0 {
 		f.DSDT = uint64(t.u32(40))
 	}
-	f.SCI = t.u16(46)
-	f.Has8042 = t.u16(109)&fadtBoot8042 != 0
 	if flags&fadtResetRegSup != 0 {
 		f.Reset = t.reg(116)
 		f.ResetValue = t.u8(128)
@@ -62,7 +55,6 @@ func (f *FADT) parse(t table) {
 	f.PM1b = t.block(184, 68, t.u8(89))
 	if t.u8(91) == 4 { // PM_TMR_LEN; 0 means there is no timer
 		f.PMTimer = t.block(208, 76, 4)
-		f.PMTimer32 = flags&fadtTmrValExt != 0
 	}
 }
 

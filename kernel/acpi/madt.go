@@ -29,7 +29,6 @@ type Override struct {
 // MADT is the Multiple APIC Description Table.
 type MADT struct {
 	Found     bool
-	Has8259   bool   // mask the two PICs
 	LAPIC     uint64 // base address
 	CPUs      [MaxCPUs]CPU
 	NCPU      int
@@ -77,7 +76,6 @@ func (m *MADT) parse(t table) {
 	}
 	m.Found = true
 	m.LAPIC = uint64(t.u32(36))
-	m.Has8259 = t.u32(40)&1 != 0
 	for off := uint64(44); off < t.len; {
 		n := uint64(t.u8(off + 1))
 		if n < 2 || !t.has(off, n) {

@@ -103,7 +103,7 @@ func TestFADT(t *testing.T) {
 		{"no timer", 116, func(b []byte) { b[91] = 0 }, FADT{Found: true, SMICmd: 0xb2, ACPIEnable: 0xf1, PM1a: pm1a, PM1b: pm1b}},
 		{"too short", 115, nil, FADT{}},
 		{"reset register without its flag", 244, func(b []byte) { copy(b[116:], io); b[128] = 6; b[113] = 1 },
-			FADT{Found: true, SMICmd: 0xb2, ACPIEnable: 0xf1, PM1a: pm1a, PM1b: pm1b, PMTimer: tmr, PMTimer32: true}},
+			FADT{Found: true, SMICmd: 0xb2, ACPIEnable: 0xf1, PM1a: pm1a, PM1b: pm1b, PMTimer: tmr}},
 		{"64-bit fields win", 244, func(b []byte) {
 			copy(b[172:], mmio)
 			copy(b[208:], mmio)

@@ -42,10 +42,9 @@ type Tracer struct {
 
 // call is a system call that a thread is in.
 type call struct {
-	shown   *Shown
-	text    string
-	began   time.Time
-	resumed bool // its line was broken off
+	shown *Shown
+	text  string
+	began time.Time
 }
 
 // New makes a tracer that writes to out.
@@ -233,9 +232,6 @@ func (t *Tracer) start(th *proc.Thread, text string) {
 func (t *Tracer) breakOff() {
 	if t.open == nil {
 		return
-	}
-	if c := t.calls[t.open]; c != nil {
-		c.resumed = true
 	}
 	io.WriteString(t.out, " <unfinished ...>\n")
 	t.open = nil
