@@ -29,6 +29,7 @@ const headers = `
 #include <sys/utsname.h>
 #include <sys/sysinfo.h>
 #include <sys/vfs.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <sys/epoll.h>
@@ -81,6 +82,7 @@ var layouts = []struct {
 	{Statfs{}, "struct statfs", "Bsize=f_bsize Bavail=f_bavail FSID=f_fsid Namelen=f_namelen Flags=f_flags"},
 	{Flock{}, "struct flock", "Whence=l_whence Start=l_start Len=l_len PID=l_pid"},
 	{Iovec{}, "struct iovec", "Len=iov_len"},
+	{Mmsghdr{}, "struct mmsghdr", "Len=msg_len"},
 	{PollFD{}, "struct pollfd", "Events=events Revents=revents"},
 	{EpollEvent{}, "struct epoll_event", "Data=data"},
 	{Termios{}, "struct asm_termios", "Lflag=c_lflag Line=c_line CC=c_cc"},
@@ -226,7 +228,7 @@ func TestSiginfoFields(t *testing.T) {
 
 func TestDirent64(t *testing.T) {
 	b := bytes.Repeat([]byte{0xff}, 40)
-	n := PutDirent64(b, 0x0102, 5, DT_REG, "abcde")
+	n := PutDirent64(b, 0x0102, 5, 8, "abcde")
 	want := []byte{2, 1, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 32, 0, 8, 'a', 'b', 'c', 'd', 'e', 0, 0, 0, 0, 0, 0, 0, 0}
 	if n != 32 || !bytes.Equal(b[:n], want) {
 		t.Errorf("%d: % x", n, b[:n])

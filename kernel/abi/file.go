@@ -98,11 +98,8 @@ const (
 	RENAME_WHITEOUT  = 4
 )
 
-// What lseek counts from.
+// What lseek counts from, beside those that package io has.
 const (
-	SEEK_SET  = 0
-	SEEK_CUR  = 1
-	SEEK_END  = 2
 	SEEK_DATA = 3
 	SEEK_HOLE = 4
 )
@@ -188,6 +185,7 @@ const (
 	POLLRDBAND = 0x80
 	POLLWRBAND = 0x200
 	POLLWRNORM = 0x100
+	POLLMSG    = 0x400
 	POLLRDHUP  = 0x2000
 
 	EPOLLONESHOT = 1 << 30
@@ -203,18 +201,6 @@ type EpollEvent struct {
 	Events uint32
 	Data   [2]uint32
 }
-
-// Kinds of files in a Dirent64.
-const (
-	DT_UNKNOWN = 0
-	DT_FIFO    = 1
-	DT_CHR     = 2
-	DT_DIR     = 4
-	DT_BLK     = 6
-	DT_REG     = 8
-	DT_LNK     = 10
-	DT_SOCK    = 12
-)
 
 // Dirent64Head is how long struct linux_dirent64 is before the name.
 const Dirent64Head = 19

@@ -14,21 +14,23 @@ package poll
 import (
 	"sync"
 	"sync/atomic"
+
+	"sonde/kernel/abi"
 )
 
 // Events is a set of poll(2)'s bits.
 type Events uint32
 
-// Source: Linux, uapi/asm-generic/poll.h.
+// The bits.
 const (
-	In    Events = 0x001
-	Pri   Events = 0x002
-	Out   Events = 0x004
-	Err   Events = 0x008
-	Hup   Events = 0x010
-	Nval  Events = 0x020
-	Msg   Events = 0x400
-	RdHup Events = 0x2000
+	In    Events = abi.POLLIN
+	Pri   Events = abi.POLLPRI
+	Out   Events = abi.POLLOUT
+	Err   Events = abi.POLLERR
+	Hup   Events = abi.POLLHUP
+	Nval  Events = abi.POLLNVAL
+	Msg   Events = abi.POLLMSG
+	RdHup Events = abi.POLLRDHUP
 )
 
 // always are the events that nobody can choose not to hear of.

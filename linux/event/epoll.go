@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"sonde/kernel/abi"
 	"sonde/kernel/poll"
 	"sonde/kernel/vfs"
 )
@@ -20,8 +21,8 @@ const anonymous = fs.ModeIrregular | 0600
 // Source: Linux, uapi/linux/eventpoll.h.
 const (
 	Exclusive   = 1 << 28 // accepted, but all waiters are woken
-	OneShot     = 1 << 30
-	EdgeTrigger = 1 << 31
+	OneShot     = abi.EPOLLONESHOT
+	EdgeTrigger = abi.EPOLLET
 
 	wakeUp = 1 << 29 // EPOLLWAKEUP, which keeps a system from suspending
 

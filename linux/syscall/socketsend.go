@@ -2,6 +2,7 @@ package syscall
 
 import (
 	sys "syscall"
+	"unsafe"
 
 	"sonde/kernel/abi"
 	"sonde/kernel/poll"
@@ -271,13 +272,13 @@ func sendmmsg(t *proc.Thread, a *Args) (uint64, error) {
 // eachMessage calls f for each element of an array of Mmsghdr, stores the results, and returns how
 // many succeeded. Only an error of the first is returned.
 func eachMessage(t *proc.Thread, addr, n uint64, f func(i int, addr uint64) (uint64, error)) (uint64, error) {
-	const size = 64 // of Mmsghdr
+	const size, length = uint64(unsafe.Sizeof(abi.Mmsghdr{})), uint64(unsafe.Offsetof(abi.Mmsghdr{}.Len))
 	n = min(n&0xffffffff, abi.IOVMax)
 	for i := range n {
 		at := addr + i*size
 		moved, err := f(int(i), at)
 		if err == nil {
-			err = put(t, at+size-8, uint32(moved))
+			err = put(t, at+length, uint32(moved))
 		}
 		if err != nil && i == 0 {
 			return 0, err
