@@ -3,7 +3,36 @@ package die
 import (
 	"fmt"
 	"testing"
+
+	"sonde/internal/image"
 )
+
+// TestDeedsAreInTheKernel: a name of the runtime's that has changed would name no mistake any more.
+func TestDeedsAreInTheKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the kernel")
+	}
+	path, err := image.Build(image.BuildOptions{Test: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := image.Inspect(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := map[string]bool{}
+	for _, d := range deeds {
+		missing[d.begin] = true
+	}
+	for fn := range info.Symbols.Text {
+		if k := known(fn.Name); k != nil {
+			delete(missing, k.begin)
+		}
+	}
+	for begin := range missing {
+		t.Errorf("no function is found by %q", begin)
+	}
+}
 
 // stack is calls as FindMistake gets them: functions from the innermost on, each on the line
 // that is its place in the list.
@@ -34,7 +63,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"#PF page fault", []string{"sync.(*Pool).pin", "sync.(*Pool).Get", "fmt.newPrinter", "fmt.Sprintf"}, "allocates memory: fmt.Sprintf at 4"},
 		{"#PF page fault", []string{"runtime.mallocgc", "errors.New"}, "allocates memory: errors.New at 2"},
 		{"#PF page fault", []string{"runtime.mallocgc", "runtime.concatstrings", "runtime.concatstring2", helper}, "allocates memory: adding strings at 3"},
-		{"writes to a map", []string{"internal/runtime/maps.(*Map).PutSlot", "internal/runtime/maps.runtime_mapassign_fast64"}, "writes to a map:  at 2"},
+		{"writes to a map", []string{"internal/runtime/maps.(*Map).PutSlot", "runtime.mapassign_fast64"}, "writes to a map:  at 2"},
 		{"channel operation", []string{"runtime.chansend", "runtime.chansend1"}, "channel operation: send at 2"},
 		{"uses a mutex", []string{"internal/sync.(*Mutex).Lock", "sync.(*Mutex).Lock"}, "uses a mutex: sync.(*Mutex).Lock at 2"},
 		{"takes a lock of the runtime", []string{"runtime.lock2", "time.Sleep"}, "sleeps: time.Sleep at 2"},
