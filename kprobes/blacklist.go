@@ -37,7 +37,3 @@ func NoProbe(addr uintptr) string {
 // Careful reports whether a handler, or anything that it calls, may change X0-X14, or IP or SP of
 // the registers that it gets.
 func Careful(handler any) bool { return machine.This.Careful(handler) }
-
-// Unprotected returns an error for each name on the blacklist, whether from NoKprobe or
-// from package reach, that no function has. On the host there is none.
-func Unprotected() []error { return machine.This.Unprotected() }

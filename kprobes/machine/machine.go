@@ -84,12 +84,3 @@ func (m *Machine) Blacklist() map[uint64]string {
 	}
 	return m.Guard.Blacklist(func(err error) { printk.Warn("kprobes: not protected: %s", err.Error()) })
 }
-
-// Unprotected returns an error for each name that is to keep probes away and that no
-// function has. Without a machine there is none.
-func (m *Machine) Unprotected() []error {
-	if m.Guard == nil {
-		return nil
-	}
-	return m.Guard.Unprotected()
-}

@@ -8,6 +8,7 @@ import (
 
 	"sonde/kallsyms"
 	"sonde/kprobes"
+	"sonde/kprobes/machine"
 	"sonde/ktest/suites"
 )
 
@@ -24,7 +25,7 @@ var (
 
 // namesExist: only the mistyped one does not, and that is reported.
 func namesExist(t *suites.T) {
-	wrong := kprobes.Unprotected()
+	wrong := machine.This.Guard.Unprotected()
 	for _, err := range wrong {
 		t.Logf("%v", err)
 	}
