@@ -213,7 +213,7 @@ func (h *header) checkLoads() error {
 		case g.VAddr < before.end():
 			return corrupt("segment %d at %#x overlaps the one before, or is below it", i, g.VAddr)
 		case g.VAddr&^(page-1) < roundUp(before.end()) &&
-			(g.VAddr-g.Offset != before.VAddr-before.Offset || before.MemSize != before.FileSize):
+			(g.VAddr-g.Offset != before.VAddr-before.Offset || before.MemSize != before.FileSize || g.FileSize == 0):
 			return corrupt("segments %d and %d share the page at %#x, and not in the file", i-1, i, g.VAddr&^(page-1))
 		}
 	}
