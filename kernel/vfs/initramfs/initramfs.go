@@ -33,19 +33,22 @@ type Result struct {
 const maxUnpacked = 1 << 30
 
 // Unpack puts the contents of data under the tree's root. data is one archive or several, each
-// plain or compressed by gzip, with zero bytes between them. An existing file is replaced, but a
-// directory stays. Nothing is changed if data is corrupt.
+// plain or compressed by gzip, with zero bytes between them. Each numbers its files by itself. An
+// existing file is replaced, but a directory stays. Nothing is changed if data is corrupt.
 //
 // Errors: cpio.ErrFormat, those of gzip, and those of the tree (wrapped).
 func Unpack(tree *vfs.FS, data []byte) (Result, error) {
-	list, err := read(data)
+	all, err := read(data, readOne)
 	if err != nil {
 		return Result{}, fmt.Errorf("initramfs: %w", err)
 	}
 	u := unpacker{tree: tree, root: tree.RootPlace(), linked: map[inode]string{}}
-	for i := range list {
-		if err := u.add(&list[i]); err != nil {
-			return u.Result, fmt.Errorf("initramfs: %s: %w", list[i].Name, err)
+	for _, list := range all {
+		clear(u.linked)
+		for i := range list {
+			if err := u.add(&list[i]); err != nil {
+				return u.Result, fmt.Errorf("initramfs: %s: %w", list[i].Name, err)
+			}
 		}
 	}
 	for _, d := range u.dirs { // last, as making files in them changes their times
@@ -54,28 +57,36 @@ func Unpack(tree *vfs.FS, data []byte) (Result, error) {
 	return u.Result, nil
 }
 
-// read returns the entries of all archives in data.
-func read(data []byte) (all []cpio.Entry, err error) {
+// reader reads what is at the start of data, and returns the entries of each archive and the data behind it.
+type reader func(data []byte) (all [][]cpio.Entry, rest []byte, err error)
+
+// read returns the entries of each archive in data.
+func read(data []byte, one reader) (all [][]cpio.Entry, err error) {
 	for {
 		if data = bytes.TrimLeft(data, "\x00"); len(data) == 0 {
 			return all, nil
 		}
-		var list []cpio.Entry
-		if list, data, err = readOne(data); err != nil {
+		var more [][]cpio.Entry
+		if more, data, err = one(data); err != nil {
 			return nil, err
 		}
-		all = append(all, list...)
+		all = append(all, more...)
 	}
 }
 
-// readOne reads the archive at the start of data, and returns the data behind it.
-func readOne(data []byte) (list []cpio.Entry, rest []byte, err error) {
+// readPlain reads one archive that is not compressed.
+func readPlain(data []byte) (all [][]cpio.Entry, rest []byte, err error) {
+	list, n, err := cpio.Read(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	return [][]cpio.Entry{list}, data[n:], nil
+}
+
+// readOne reads one archive, or what is compressed: as in Linux, archives that are not compressed themselves.
+func readOne(data []byte) (all [][]cpio.Entry, rest []byte, err error) {
 	if len(data) < 2 || data[0] != 0x1f || data[1] != 0x8b {
-		list, n, err := cpio.Read(data)
-		if err != nil {
-			return nil, nil, err
-		}
-		return list, data[n:], nil
+		return readPlain(data)
 	}
 	src := bytes.NewReader(data)
 	z, err := gzip.NewReader(src)
@@ -90,8 +101,8 @@ func readOne(data []byte) (list []cpio.Entry, rest []byte, err error) {
 	case len(plain) > maxUnpacked:
 		return nil, nil, refusal.New(syscall.EFBIG, "unpacked, it has more than %d bytes", maxUnpacked)
 	}
-	list, err = read(plain)
-	return list, data[len(data)-src.Len():], err
+	all, err = read(plain, readPlain)
+	return all, data[len(data)-src.Len():], err
 }
 
 // inflate reads all of z, which decompresses data. gzip data ends with the size if nothing follows
@@ -119,7 +130,7 @@ type unpacker struct {
 	Result
 	tree   *vfs.FS
 	root   *vfs.Place
-	linked map[inode]string // the first name of a file with several
+	linked map[inode]string // the first name of a file with several, of this archive
 	dirs   []*cpio.Entry
 }
 

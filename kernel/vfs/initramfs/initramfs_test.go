@@ -114,6 +114,33 @@ func TestArchivesFollowEachOther(t *testing.T) {
 	}
 }
 
+// TestArchivesNumberFilesByThemselves: that a file of one archive has the number of another one's is a coincidence.
+func TestArchivesNumberFilesByThemselves(t *testing.T) {
+	linked := func(name, data string) cpio.Entry {
+		return cpio.Entry{Name: name, Ino: 721, Mode: cpio.Regular | 0644, Links: 2, Data: []byte(data)}
+	}
+	first := archive(t, linked("a", "first"), linked("b", ""))
+	second := archive(t, linked("c", "second"), linked("d", ""))
+	for _, data := range [][]byte{append(first, second...), compressed(append(first, second...)), append(compressed(first), compressed(second)...)} {
+		f := newTree(t)
+		if _, err := Unpack(f, data); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{"a": "first", "b": "first", "c": "second", "d": "second"} {
+			if got, err := f.ReadFile(name); string(got) != want || err != nil {
+				t.Errorf("%s: %q, %v; want %q", name, got, err, want)
+			}
+		}
+	}
+}
+
+// TestCompressedInCompressed: such data could go on for ever, since some data is its own archive.
+func TestCompressedInCompressed(t *testing.T) {
+	if _, err := Unpack(newTree(t), compressed(compressed(archive(t, sample...)))); !errors.Is(err, cpio.ErrFormat) {
+		t.Errorf("%v, want ErrFormat", err)
+	}
+}
+
 func TestContentsAreNotCopiedAndNotChanged(t *testing.T) {
 	f := newTree(t)
 	data := archive(t, cpio.Entry{Name: "x", Mode: cpio.Regular, Data: []byte("original")})
