@@ -1,9 +1,6 @@
 package program
 
-import (
-	"bytes"
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // gotab is Go's pclntab, which the runtime reads in symtab.go (pcHeader) and runtime2.go
 // (_func):
@@ -16,10 +13,10 @@ import (
 //
 // Rejected: debug/gosym, which does not say where the return address is (pcsp).
 type gotab struct {
-	names, units, pctab, pcln []byte
-	files                     string
-	text                      uint64
-	n                         int
+	units, pctab, pcln []byte
+	names, files       string
+	text               uint64
+	n                  int
 }
 
 // Magics: Go 1.18 and 1.20, and later ones.
@@ -86,7 +83,7 @@ func newGotab(data []byte, text uint64) *gotab {
 	if word(3) > size || word(hdrUnits) > size || word(hdrFiles) > size || word(6) > size || word(7) > size || word(0) > (size-word(7))/8 {
 		return nil
 	}
-	return &gotab{names: data[word(3):], units: data[word(hdrUnits):], files: string(data[word(hdrFiles):max(word(hdrFiles), word(6))]), pctab: data[word(6):], pcln: data[word(7):], text: text, n: int(word(0))}
+	return &gotab{names: string(data[word(3):]), units: data[word(hdrUnits):], files: string(data[word(hdrFiles):max(word(hdrFiles), word(6))]), pctab: data[word(6):], pcln: data[word(7):], text: text, n: int(word(0))}
 }
 
 // fn returns where function i is, and its _func, nil if that is not there.
@@ -108,12 +105,7 @@ func (g *gotab) name(fn []byte) string {
 	if fn == nil {
 		return ""
 	}
-	off := binary.LittleEndian.Uint32(fn[fnName:])
-	if uint64(off) >= uint64(len(g.names)) {
-		return ""
-	}
-	s, _, _ := bytes.Cut(g.names[off:], []byte{0})
-	return string(s)
+	return stringAt(g.names, binary.LittleEndian.Uint32(fn[fnName:]))
 }
 
 // Go reports whether the program has functions of Go.

@@ -86,12 +86,19 @@ func readObject(r io.ReaderAt) (*object, error) {
 	return o, o.readSections(le.Uint64(h[40:]), le.Uint16(h[58:]), uint64(le.Uint16(h[60:])), uint64(le.Uint16(h[62:])))
 }
 
+// maxRead is more than any part of a program has, in bytes, and maxName more than any name. A file may say
+// what it likes, and can have more bytes than there is memory.
+const (
+	maxRead = 64 << 20
+	maxName = 16 << 10
+)
+
 // read returns n bytes from off. It takes no more memory than the file has bytes, or not
 // much more, whatever n is.
 func (o *object) read(off, n uint64) ([]byte, error) {
 	const most = 1 << 62
-	if off > most || n > most {
-		return nil, fmt.Errorf("%d bytes at %#x are beyond the end of any file", n, off)
+	if off > most || n > maxRead {
+		return nil, fmt.Errorf("%d bytes at %#x are more than any program has", n, off)
 	}
 	b, err := io.ReadAll(io.NewSectionReader(o.file, int64(off), int64(n)))
 	if err == nil && uint64(len(b)) < n {
@@ -170,12 +177,16 @@ func (o *object) strings(n uint64) string {
 	return string(o.data(&o.sections[n]))
 }
 
-// stringAt returns the string that begins at off; it is a part of all.
+// stringAt returns the string that begins at off; it is a part of all. "": there is none, or it is too long.
 func stringAt(all string, off uint32) string {
 	if uint64(off) >= uint64(len(all)) {
 		return ""
 	}
-	s, _, _ := strings.Cut(all[off:], "\x00")
+	rest := all[off:]
+	s, _, _ := strings.Cut(rest[:min(len(rest), maxName+1)], "\x00")
+	if len(s) > maxName {
+		return ""
+	}
 	return s
 }
 
