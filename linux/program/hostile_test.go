@@ -2,9 +2,11 @@ package program
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"runtime"
 	"testing"
+	"time"
 )
 
 // part is a section of a file that is made to be hostile.
@@ -126,5 +128,25 @@ func TestLongNames(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// TestManyFunctionsAtOnePlace: as many as a table can have get their sizes in no time.
+func TestManyFunctionsAtOnePlace(t *testing.T) {
+	const many = 300_000
+	var names []byte
+	at := make([]uint32, many)
+	for i := range at {
+		at[i] = uint32(len(names))
+		names = fmt.Appendf(names, "%x\x00", i)
+	}
+	file := build(part{name: ".symtab", kind: secSymbols, linked: 2, data: symbolsAt(many, func(i int) uint32 { return at[i] })}, part{name: ".strtab", kind: 3, data: names})
+	begun := time.Now()
+	f, err := Open(bytes.NewReader(file))
+	if err != nil || len(f.Functions()) != many {
+		t.Fatal(len(f.Functions()), err)
+	}
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }

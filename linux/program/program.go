@@ -117,18 +117,23 @@ func (f *File) index() {
 	f.funcs = slices.CompactFunc(f.funcs, func(a, b Symbol) bool { return a.Addr == b.Addr && a.Name == b.Name })
 	f.names = map[string][]int{}
 	for i := range f.funcs {
+		f.names[f.funcs[i].Name] = append(f.names[f.funcs[i].Name], i)
+	}
+	next := ^uint64(0) // where the next function begins
+	for i := len(f.funcs) - 1; i >= 0; i-- {
 		s := &f.funcs[i]
-		f.names[s.Name] = append(f.names[s.Name], i)
+		if i+1 < len(f.funcs) && f.funcs[i+1].Addr != s.Addr {
+			next = f.funcs[i+1].Addr
+		}
 		if s.Size == 0 {
-			s.Size = f.sizeOf(i)
+			s.Size = f.sizeOf(s.Addr, next)
 		}
 	}
 }
 
 // sizeOf is the size of a function whose symbol, as in assembly, has none: to the end
 // of what .eh_frame says of it, or to the next function, or the end of the section.
-func (f *File) sizeOf(i int) uint64 {
-	at := f.funcs[i].Addr
+func (f *File) sizeOf(at, next uint64) uint64 {
 	if e, ok := f.frames.Find(at); ok {
 		return e.End - at
 	}
@@ -138,13 +143,7 @@ func (f *File) sizeOf(i int) uint64 {
 			end = s.addr + s.size
 		}
 	}
-	for _, s := range f.funcs[i:] {
-		if s.Addr > at {
-			end = min(end, s.Addr)
-			break
-		}
-	}
-	return max(end, at) - at
+	return max(min(end, next), at) - at
 }
 
 // ErrNoFunction says that nothing is known of a place.
