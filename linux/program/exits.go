@@ -33,6 +33,7 @@ func (e *Exits) Has(addr uint64) bool {
 const (
 	maxParts = 8       // of a function; compilers make two
 	maxCode  = 1 << 20 // bytes of a function in which all exits are looked for
+	maxAsked = 4096    // places of a function of which .eh_frame is asked
 )
 
 // Exits finds the exits of the function that begins at addr. It is sure of them, or there is an
@@ -82,6 +83,7 @@ type exitWalk struct {
 	jumps  []jump          // whose targets are not known to be in the function
 	inner  []uint64        // targets of those that are
 	size   uint64
+	asked  int
 }
 
 type jump struct {
@@ -164,12 +166,29 @@ func loadsSP(in insn.Inst) bool {
 // switches refuses an instruction that loads SP, unless the frame is known by another register: then
 // it gives back what the function has taken of its own stack.
 func (w *exitWalk) switches(at uint64) error {
-	e, ok := w.file.frames.Find(at)
-	if row, err := e.Row(at); !ok || err != nil || row.CFA.Kind == cfi.In && row.CFAReg == cfi.RSP {
+	if row, err := w.row(at); err != nil || row.CFA.Kind == cfi.In && row.CFAReg == cfi.RSP {
 		return fmt.Errorf("it switches stacks, at %#x", at)
 	}
 	return nil
 }
+
+// row returns what .eh_frame says of a place.
+func (w *exitWalk) row(at uint64) (cfi.Row, error) {
+	e, ok := w.file.frames.Find(at)
+	if !ok {
+		return cfi.Row{}, fmt.Errorf("%#x is not in .eh_frame", at)
+	}
+	if w.asked++; w.asked > maxAsked {
+		return cfi.Row{}, errors.New("it has too many jumps")
+	}
+	row, err := e.Row(at)
+	if err != nil {
+		err = fmt.Errorf("%w at %#x", errNoPlace, at)
+	}
+	return row, err
+}
+
+var errNoPlace = errors.New(".eh_frame does not say where the return address is")
 
 // follow finds out whether a jump leaves the function.
 func (w *exitWalk) follow(j jump) error {
@@ -193,13 +212,12 @@ func (w *exitWalk) follow(j jump) error {
 
 // onTop reports whether the return address is on top of the stack.
 func (w *exitWalk) onTop(at uint64) (bool, error) {
-	e, ok := w.file.frames.Find(at)
-	if !ok {
-		return false, fmt.Errorf("%#x is not in .eh_frame", at)
+	row, err := w.row(at)
+	if err == nil && row.CFA.Kind != cfi.In {
+		err = fmt.Errorf("%w at %#x", errNoPlace, at)
 	}
-	row, err := e.Row(at)
-	if err != nil || row.CFA.Kind != cfi.In {
-		return false, fmt.Errorf(".eh_frame does not say where the return address is at %#x", at)
+	if err != nil {
+		return false, err
 	}
 	return row.CFAReg == cfi.RSP && row.CFA.Offset == 8, nil
 }

@@ -57,6 +57,7 @@ __asm__(".globl falls\n.type falls,@function\nfalls: .cfi_startproc\nxorl %eax,%
 	".globl loops\n.type loops,@function\nloops: .cfi_startproc\ndecl %edi\njnz loops\nret\n.cfi_endproc\n.size loops,.-loops\n"
 	".globl switches\n.type switches,@function\nswitches: .cfi_startproc\nmovq %rsp,(%rdi)\nmovq (%rsi),%rsp\nret\n.cfi_endproc\n.size switches,.-switches\n"
 	".globl pops\n.type pops,@function\npops: .cfi_startproc\nret $16\n.cfi_endproc\n.size pops,.-pops\n"
+	".globl many\n.type many,@function\nmany: .cfi_startproc\n.rept 5000\njmp *%rax\n.endr\n.cfi_endproc\n.size many,.-many\n"
 	".globl bare\n.type bare,@function\nbare: ret\n.size bare,.-bare\n");
 `
 
@@ -88,7 +89,7 @@ func TestExits(t *testing.T) {
 	}
 	for name, why := range map[string]string{
 		"ends": "no exit", "falls": "runs on", "inside": "into an instruction", "loops": "its own beginning",
-		"switches": "switches stacks", "pops": "pops arguments", "bare": "not in .eh_frame",
+		"switches": "switches stacks", "pops": "pops arguments", "bare": "not in .eh_frame", "many": "too many jumps",
 	} {
 		if _, err := find(name); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v, not: %s", name, err, why)

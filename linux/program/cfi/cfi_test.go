@@ -167,10 +167,10 @@ func TestOperations(t *testing.T) {
 			t.Errorf("+%d: %s, %v; want %s", pc, got, err, want)
 		}
 	}
-	for _, bad := range [][]byte{{0x0b}, {0x01}, {0x17, 0}, {0x0e}, bytes.Repeat([]byte{0x0a}, maxSaved+1)} {
+	for _, bad := range [][]byte{{0x0b}, {0x01}, {0x17, 0}, {0x0e}, bytes.Repeat([]byte{0x0a}, maxSaved+1), make([]byte, maxProgram)} {
 		e.code = bad
 		if _, err := e.Row(0x1000); !errors.Is(err, ErrFormat) {
-			t.Errorf("% x: %v", bad, err)
+			t.Errorf("% x: %v", bad[:min(len(bad), 20)], err)
 		}
 	}
 }

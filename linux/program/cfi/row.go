@@ -47,7 +47,10 @@ type Row struct {
 	Signal bool // the caller was interrupted by a signal: its IP is no return address
 }
 
-const maxSaved = 16 // rows that are remembered; compilers need 1
+const (
+	maxSaved   = 16       // rows that are remembered; compilers need 1
+	maxProgram = 64 << 10 // bytes of an entry's program: it is run for each frame of a stack
+)
 
 // machine runs the table's program up to an instruction.
 type machine struct {
@@ -65,7 +68,7 @@ type machine struct {
 func (e *Entry) Row(pc uint64) (Row, error) {
 	m := machine{c: e.common, loc: e.Begin, pc: pc}
 	m.row.Reg[RIP].Kind = Undefined
-	if m.c.ra != RIP {
+	if m.c.ra != RIP || len(m.c.code)+len(e.code) > maxProgram {
 		return Row{}, ErrFormat
 	}
 	m.b = m.c.code
