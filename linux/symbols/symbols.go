@@ -3,6 +3,7 @@
 package symbols
 
 import (
+	"slices"
 	"sync"
 
 	"sonde/kernel/vfs"
@@ -19,10 +20,11 @@ type Names struct {
 	mu sync.Mutex
 	// guarded by mu:
 	ended []process // the last at the end
+	areas int       // of all these
 	files map[string]*file
 }
 
-// process is what a process had mapped when it ended.
+// process is the code of files that a process had mapped when it ended.
 type process struct {
 	pid   int
 	areas []space.Area
@@ -34,8 +36,11 @@ type file struct {
 	program *program.File
 }
 
-// most is how many processes that have ended are remembered.
-const most = 1024
+// most is how many processes that have ended are remembered, and mostAreas how many areas they have together.
+const (
+	most      = 1024
+	mostAreas = 1 << 16
+)
 
 // Watch begins to note what processes have mapped, until Close.
 func Watch(t *proc.Table) *Names {
@@ -47,13 +52,25 @@ func Watch(t *proc.Table) *Names {
 
 // note keeps what a process has mapped that ends.
 func (n *Names) note(t *proc.Thread) {
-	areas := t.Memory().Areas()
+	n.keep(t.Process().PID, t.Memory().Areas())
+}
+
+// keep remembers the code among areas, instead of that of the processes that ended first.
+func (n *Names) keep(pid int, areas []space.Area) {
+	var code []space.Area
+	for _, a := range areas {
+		if a.Prot&space.Exec != 0 && a.Ident.Name != "" && len(code) < mostAreas {
+			code = append(code, a)
+		}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.ended) == most {
-		n.ended = n.ended[1:]
+	n.areas += len(code)
+	for len(n.ended) == most || n.areas > mostAreas {
+		n.areas -= len(n.ended[0].areas)
+		n.ended = slices.Delete(n.ended, 0, 1)
 	}
-	n.ended = append(n.ended, process{t.Process().PID, areas})
+	n.ended = append(n.ended, process{pid, code})
 }
 
 // Close ends it.

@@ -2,6 +2,7 @@ package symbols
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"sonde/kernel/vfs"
@@ -71,5 +72,22 @@ func TestEndedProcesses(t *testing.T) {
 	<-p.Done()
 	if len(n.ended) != 1 || n.ended[0].pid != p.PID {
 		t.Errorf("%+v", n.ended)
+	}
+}
+
+// TestManyAreasOfEndedProcesses: only code is kept, and that of processes with many areas for fewer of them.
+func TestManyAreasOfEndedProcesses(t *testing.T) {
+	n := &Names{}
+	code, data := space.Area{Prot: space.Read | space.Exec}, space.Area{Prot: space.Read}
+	code.Ident.Name, data.Ident.Name = "/bin/program", "/bin/program"
+	for pid := range 3 * most {
+		n.keep(pid, append(slices.Repeat([]space.Area{code}, 1000), data))
+	}
+	total := 0
+	for _, p := range n.ended {
+		total += len(p.areas)
+	}
+	if total > mostAreas || total < mostAreas-1000 || n.areas != total || n.ended[len(n.ended)-1].pid != 3*most-1 {
+		t.Errorf("%d processes with %d areas, counted as %d", len(n.ended), total, n.areas)
 	}
 }
