@@ -72,7 +72,7 @@ func (p *parser) packed() (packed bool) {
 
 // layOut places the fields.
 func (t *Struct) layOut(all []StructField, union, packed bool) {
-	align, bits := 1, 0 // bits: of the word at t.Bytes that bit fields have taken
+	align, bits := 1, 0 // bits: taken so far
 	for _, f := range all {
 		each := pick(packed, 1, alignOf(f.Type))
 		align = max(align, each)
@@ -80,19 +80,21 @@ func (t *Struct) layOut(all []StructField, union, packed bool) {
 		switch {
 		case union:
 			t.Bytes = max(t.Bytes, size)
-		case f.Bits > 0 && bits > 0 && bits+f.Bits <= 8*size:
-			f.Offset, f.Shift = t.Bytes-size, bits
+		case f.Bits > 0: // it is in one number of its type, which others may share
+			if unit := 8 * size; bits%unit+f.Bits > unit {
+				bits += unit - bits%unit
+			}
+			f.Offset, f.Shift = bits/8/size*size, bits%(8*size)
 			bits += f.Bits
+			t.Bytes = (bits + 7) / 8
 		default:
-			f.Offset, bits = (t.Bytes+each-1)/each*each, f.Bits
+			f.Offset = (t.Bytes + each - 1) / each * each
 			t.Bytes = f.Offset + size
-		}
-		if f.Bits == 0 {
-			bits = 0
+			bits = 8 * t.Bytes
 		}
 		t.Fields = append(t.Fields, f)
 	}
-	t.Bytes = (t.Bytes + align - 1) / align * align
+	t.Bytes, t.align = (t.Bytes+align-1)/align*align, align
 }
 
 // fields reads "type a, *b[4], c:3;".

@@ -9,6 +9,9 @@ func alignOf(t Type) int {
 	case String:
 		return 1
 	case StructOf:
+		if t.To.align > 0 {
+			return t.To.align
+		}
 		align := 1
 		for _, f := range t.To.Fields {
 			align = max(align, alignOf(f.Type))
@@ -77,12 +80,23 @@ func (n *TypeName) wrap(s *Script, t Type) Type {
 		elem := t
 		for _, inner := range slices.Backward(n.Inner) {
 			of := elem
-			elem = Type{Kind: ArrayOf, Elem: &of, Bytes: of.Bytes * inner}
+			elem = n.array(s, of, inner)
 		}
-		t = Type{Kind: ArrayOf, Elem: &elem, Bytes: elem.Bytes * max(0, n.Len)}
+		t = n.array(s, elem, n.Len)
 		if elem.Kind == Int && elem.Bytes == 1 && elem.Signed {
 			t = Type{Kind: String, Bytes: max(0, n.Len)} // char name[16]
 		}
+	}
+	return t
+}
+
+// maxArray is how many bytes an array may have.
+const maxArray = 1 << 24
+
+func (n *TypeName) array(s *Script, of Type, length int) Type {
+	t := Type{Kind: ArrayOf, Elem: &of, Bytes: of.Bytes * max(0, length)}
+	if t.Bytes > maxArray {
+		s.Source.fail(n.Span, "an array has at most %d bytes", maxArray)
 	}
 	return t
 }

@@ -74,6 +74,7 @@ type Struct struct {
 	Name   string
 	Bytes  int
 	Fields []StructField
+	align  int    // bytes; 0: what its fields need
 	Fill   func() // if not nil, it is called once, before Fields is read
 }
 
@@ -169,6 +170,18 @@ func (t Type) Size() int {
 		return 0
 	}
 	return 8
+}
+
+// words is how many words a value takes, at least one for each of its parts.
+func (t Type) words() int {
+	if t.Kind != TupleOf {
+		return max(1, t.Size()/8)
+	}
+	n := 1
+	for _, e := range t.Elems {
+		n += e.words()
+	}
+	return n
 }
 
 // isNumber tells whether a value is one number, in a register.
