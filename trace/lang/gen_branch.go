@@ -91,6 +91,12 @@ func (g *generator) compareStrings(e *Expr, label string, when bool) {
 		differ = g.newLabel()
 	}
 	from := g.memory(a)
+	if b.Kind == Text && a.Kind != Text && len(b.Name) >= a.Type.Size() { // it is longer than what it is compared with can be
+		if !equal {
+			g.emit("goto %s", label)
+		}
+		return
+	}
 	if b.Kind == Text {
 		for i, w := range words(b.Name, min(a.Type.Size(), up(len(b.Name)+1))) {
 			g.emit("r0 = *(u64 *)(%s)", from.plus(8*i))
