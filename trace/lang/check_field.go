@@ -30,12 +30,10 @@ func (c *checker) castArray(e *Expr, from, to Type) Type {
 	switch {
 	case from.Kind == Unknown:
 		return from
-	case from.Kind == Int && from.Literal && e.To.Len > 0:
-		have = 8
-	case from.Kind == Int && from.Literal:
-		have = 8
 	case from.Kind != Int && from.Kind != String || to.Elem.Kind != Int && to.Elem.Kind != Bool:
 		c.fail(e.Span, "%s cannot be made %s", from, to)
+	case from.Kind == Int && from.Literal:
+		have = 8
 	}
 	if to.Bytes == 0 {
 		to.Bytes = have / to.Elem.Bytes * to.Elem.Bytes

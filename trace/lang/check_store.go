@@ -138,7 +138,11 @@ func (c *checker) unify(s *Stmt, have *Type, t Type, name string) {
 	case have.Kind != Unknown && !have.fits(t):
 		c.fail(s.Span, "%s has values of type %s, and this is of type %s", name, have, t)
 	}
-	if wide := have.wider(t); !same(*have, wide) {
+	wide := have.wider(t)
+	if wide.words() > maxScratch/8 {
+		c.fail(s.Span, "%s would have values of more than %d bytes", name, maxScratch)
+	}
+	if !same(*have, wide) {
 		*have, c.changed = wide, true
 	}
 }

@@ -37,13 +37,16 @@ func Compile(s *Script, o *Options) (u *Unit, err error) {
 			c.fail(m.where, "the keys of %s have %d bytes, more than %d", name, m.KeySize(), maxKey)
 		}
 	}
-	scratch := 8
+	scratch, lines := 8, 0
 	for _, probe := range s.Probes {
 		for _, point := range probe.Points {
 			c.probe(probe, point) // the tree has the types of one point at a time
 			g := &generator{checker: c, unit: u}
 			u.Programs = append(u.Programs, g.program(probe, point))
 			scratch = max(scratch, g.mostScratch)
+			if lines += g.lines; lines > maxAllLines {
+				c.fail(point.Span, "the programs of this script are longer than %d instructions together", maxAllLines)
+			}
 		}
 	}
 	if scratch > maxScratch {
@@ -60,6 +63,8 @@ const (
 	maxScratch = 32 << 10
 	maxStack   = 512
 	maxLines   = 32000 // of a program: a jump must reach over it
+
+	maxAllLines = 1 << 19 // of a script
 )
 
 // generator writes the program of one attach point.
@@ -68,6 +73,7 @@ type generator struct {
 	unit *Unit
 
 	code    []line
+	lines   int  // of all functions
 	at      Span // of the statement that is being generated
 	labels  int
 	leaving []string // labels to go to by continue and break, of the loops around
@@ -178,9 +184,15 @@ func (g *generator) home(v *local) place {
 }
 
 func (g *generator) emit(format string, args ...any) {
-	if g.code = append(g.code, line{fmt.Sprintf(format, args...), g.at}); len(g.code) > maxLines {
+	g.add(line{fmt.Sprintf(format, args...), g.at})
+}
+
+// add appends a line, of the program or of a function that it calls.
+func (g *generator) add(l line) {
+	if g.lines++; g.lines > maxLines {
 		g.fail(g.at, "the program of this probe is longer than %d instructions", maxLines)
 	}
+	g.code = append(g.code, l)
 }
 
 func (g *generator) newLabel() string {
@@ -188,7 +200,7 @@ func (g *generator) newLabel() string {
 	return fmt.Sprintf("l%d", g.labels)
 }
 
-func (g *generator) label(name string) { g.code = append(g.code, line{text: name + ":"}) }
+func (g *generator) label(name string) { g.add(line{text: name + ":"}) }
 
 // push takes stack.
 func (g *generator) push(bytes int) place {

@@ -45,10 +45,14 @@ func (s *Script) macroOf(name string, args int) *Macro {
 type expansion struct {
 	*Script
 	calls int // numbers the expansions, which makes the names of their variables differ
+	parts int // expressions copied so far
 }
 
-// maxCalls is how many calls of macros a script may come to.
-const maxCalls = 1024
+// maxCalls is how many calls of macros a script may come to, and maxParts how many expressions.
+const (
+	maxCalls = 1024
+	maxParts = 2 * MaxBytes
+)
 
 // expand replaces all calls of macros, and gives each scope its variables.
 func (s *Script) expand() {
@@ -98,6 +102,9 @@ func (x *expansion) expr(e *Expr, b *binding) *Expr {
 		if arg := b.args[e.Name]; arg != nil && (e.Kind == Variable || e.Kind == MapValue || e.Kind == Builtin) {
 			return x.argument(e, arg, b)
 		}
+	}
+	if x.parts++; x.parts > maxParts {
+		x.Source.fail(e.Span, "the script is too large: with its macros in place, and each a ?: b as a ? a : b, it has more than %d expressions", maxParts)
 	}
 	c := *e
 	c.Args = make([]*Expr, len(e.Args))

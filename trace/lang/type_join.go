@@ -5,7 +5,7 @@ import "slices"
 // Fits tells whether values of both types may be in the same map or variable.
 func (t Type) fits(o Type) bool {
 	switch {
-	case t.isInt() && o.isInt():
+	case t.isInt() && o.isInt(), t.Kind == Unknown, o.Kind == Unknown:
 		return true
 	case t.Kind != o.Kind:
 		return false
@@ -24,6 +24,8 @@ func (t Type) wider(o Type) Type {
 	switch {
 	case t.Kind == Unknown:
 		return o
+	case o.Kind == Unknown:
+		return t
 	case t.Kind == TupleOf:
 		t.Elems = slices.Clone(t.Elems)
 		for i := range t.Elems {
