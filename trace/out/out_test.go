@@ -83,6 +83,12 @@ func printed(t *testing.T, json bool, f func(p *Printer) error) string {
 }
 
 func TestMap(t *testing.T) {
+	rule := strings.Repeat("_", 51)
+	scale := "-5000000000000000000" + strings.Repeat(" ", 33) + "6000000000000000000\n"
+	series := "@s:\n" + scale + "hh:mm:ss |" + rule + "|\n" +
+		"01:46:44 *" + strings.Repeat(" ", 51) + "| -5000000000000000000\n01:46:45 |" + strings.Repeat(" ", 22) + "*" + strings.Repeat(" ", 28) + "| 0\n" +
+		"01:46:46 |" + strings.Repeat(" ", 51) + "* 6000000000000000000\n" +
+		"         v" + rule + "v\n" + scale + "\n"
 	lhist := lang.Type{Kind: lang.LHist, Low: 0, High: 2048, Step: 1024}
 	for _, c := range []struct {
 		name       string
@@ -104,6 +110,8 @@ func TestMap(t *testing.T) {
 		{"average", lang.Map{Name: "@a", Value: lang.Type{Kind: lang.Avg, Signed: true}}, tables{{key(0): pack(2, 10)}, {key(0): pack(3, 20)}}, 0, 0, "@a: 6\n\n", ""},
 		{"stats", lang.Map{Name: "@a", Value: lang.Type{Kind: lang.Stats, Signed: true}}, tables{{key(0): pack(2, 10)}, {key(0): pack(3, 20)}}, 0, 0,
 			"@a: { .count = 5, .average = 6, .total = 30 }\n\n", `{"type": "stats", "data": {"@a": {"count": 5, "average": 6, "total": 30}}}` + "\n"},
+		{"intervals that are as far apart as numbers can be", lang.Map{Name: "@s", Value: lang.Type{Kind: lang.TSeries, Signed: true, Step: 1e9, High: 3}},
+			tables{{key(0): pack(4, int(-5e18), 1), key(1): pack(5, 0, 1), key(2): pack(6, int(6e18), 1)}}, 0, 0, series, ""},
 		{"strings and tuples", lang.Map{Name: "@t", Key: []lang.Type{num}, Value: lang.Type{Kind: lang.TupleOf, Elems: []lang.Type{num, text}}},
 			tables{{key(2): pack(1, "x"), key(1): pack(5, "y\"")}}, 0, 0, "@t[1]: (5, y\")\n@t[2]: (1, x)\n\n", `{"type": "map", "data": {"@t": {"1": [5,"y\""], "2": [1,"x"]}}}` + "\n"},
 		{"powers of two", lang.Map{Name: "@h", Value: lang.Type{Kind: lang.Hist}},

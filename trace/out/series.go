@@ -102,7 +102,7 @@ func (p *Printer) at(ns int64) time.Time {
 }
 
 func column(v, low, high int64) int {
-	return int(float64(v-low) / float64(high-low) * (plotWidth - 1))
+	return int(float64(uint64(v-low)) / float64(uint64(high-low)) * (plotWidth - 1))
 }
 
 // clockLayout is how the time of an interval is written, and its head.
