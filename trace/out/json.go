@@ -89,7 +89,8 @@ func (p *Printer) entryJSON(t lang.Type, e *entry, div int) string {
 	case t.HasBuckets():
 		return histogramJSON(t, e.counts, div)
 	case t.Kind == lang.Stats:
-		return fmt.Sprintf(`{"count": %d, "average": %d, "total": %d}`, e.n[0], e.n[1]/max(1, e.n[0])/int64(max(1, div)), e.n[1]/int64(max(1, div)))
+		count, average, total := e.stats(t, div)
+		return fmt.Sprintf(`{"count": %s, "average": %s, "total": %s}`, count, average, total)
 	case t.Aggregates():
 		return p.mapValue(t, e, div)
 	}

@@ -135,8 +135,11 @@ func (p *Printer) sort(m *lang.Map, all []*entry) {
 	byValue := m.Value.Kind != lang.TSeries && (m.Value.Aggregates() || m.Value.Kind == lang.Int || m.Value.Kind == lang.Bool)
 	slices.SortFunc(all, func(a, b *entry) int {
 		if byValue {
-			if c := cmp.Compare(a.rank(m.Value), b.rank(m.Value)); c != 0 {
-				return c
+			switch x, y := a.rank(m.Value), b.rank(m.Value); {
+			case less(m.Value, x, y):
+				return -1
+			case less(m.Value, y, x):
+				return 1
 			}
 		}
 		return p.compareKeys(m, a, b)
@@ -145,9 +148,31 @@ func (p *Printer) sort(m *lang.Map, all []*entry) {
 
 func (e *entry) rank(t lang.Type) int64 {
 	if t.Kind == lang.Avg {
-		return e.n[1] / max(1, e.n[0])
+		return quotient(t, e.n[1], e.n[0])
 	}
 	return e.n[0]
+}
+
+// quotient divides as a type's values are divided, by 1 at least.
+func quotient(t lang.Type, n, by int64) int64 {
+	if by = max(1, by); !t.Signed {
+		return int64(uint64(n) / uint64(by))
+	}
+	return n / by
+}
+
+// number is a number as a type's values are printed.
+func number(t lang.Type, n int64) string {
+	if !t.Signed {
+		return fmt.Sprint(uint64(n))
+	}
+	return fmt.Sprint(n)
+}
+
+// stats are how many values there were, their average and their sum, as they are printed.
+func (e *entry) stats(t lang.Type, div int) (count, average, total string) {
+	by := int64(div)
+	return fmt.Sprint(e.n[0]), number(t, quotient(t, quotient(t, e.n[1], e.n[0]), by)), number(t, quotient(t, e.n[1], by))
 }
 
 // compareKeys compares numbers as numbers, and the rest as it is printed: addresses differ between builds, their
@@ -179,17 +204,15 @@ func (p *Printer) printed(m *lang.Map, e *entry) []string {
 
 // mapValue is what a map has under a key.
 func (p *Printer) mapValue(t lang.Type, e *entry, div int) string {
-	div = max(1, div)
 	switch t.Kind {
 	case lang.Count, lang.Sum, lang.Min, lang.Max:
-		if !t.Signed && t.Kind != lang.Count {
-			return fmt.Sprint(uint64(e.n[0]) / uint64(div))
-		}
-		return fmt.Sprint(e.n[0] / int64(div))
+		return number(t, quotient(t, e.n[0], int64(div)))
 	case lang.Avg:
-		return fmt.Sprint(e.n[1] / max(1, e.n[0]) / int64(div))
+		_, average, _ := e.stats(t, div)
+		return average
 	case lang.Stats:
-		return fmt.Sprintf("{ .count = %d, .average = %d, .total = %d }", e.n[0], e.n[1]/max(1, e.n[0])/int64(div), e.n[1]/int64(div))
+		count, average, total := e.stats(t, div)
+		return fmt.Sprintf("{ .count = %s, .average = %s, .total = %s }", count, average, total)
 	}
 	return p.value(t, e.raw)
 }
