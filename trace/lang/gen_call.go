@@ -144,7 +144,11 @@ func (g *generator) record(a *Action, args []*Expr) {
 	}
 	for i, e := range args {
 		t := e.Type
-		if a.Map != nil && i < len(a.Map.Key) { // the key of a map, as long as it is there
+		switch {
+		case a.Map == nil || i >= len(a.Map.Key):
+		case isWholeKey(args): // as long as it is in the map
+			t = Type{Kind: TupleOf, Elems: a.Map.Key}
+		default:
 			t = a.Map.Key[i]
 		}
 		a.Args = append(a.Args, t)
@@ -157,6 +161,11 @@ func (g *generator) record(a *Action, args []*Expr) {
 		at = at.plus(a.Args[i].Size())
 	}
 	g.send(to, a)
+}
+
+// isWholeKey tells whether the arguments of a map are a tuple with all parts of its key.
+func isWholeKey(args []*Expr) bool {
+	return len(args) == 1 && args[0].Type.Kind == TupleOf && args[0].Type.Names == nil
 }
 
 // head is how many bytes stand before a record's values.

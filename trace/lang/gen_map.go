@@ -22,7 +22,7 @@ func (g *generator) key(e *Expr) place {
 		return p
 	}
 	at := p
-	if len(e.Args) == 1 && e.Args[0].Type.Kind == TupleOf && e.Args[0].Type.Names == nil {
+	if isWholeKey(e.Args) {
 		g.write(e.Args[0], p, Type{Kind: TupleOf, Elems: m.Key})
 		return p
 	}

@@ -69,6 +69,7 @@ func TestRun(t *testing.T) {
 		// Records: 0 printf, 1 a map, 2 a value, 3 clear, 4 zero, 5 delete, 6 exit, 7 time.
 		{`BEGIN { printf("hello world\n"); exit(); printf("no"); }`, `0() 6()`},
 		{`BEGIN { printf("%d %s %s", 5, "abc", comm); }`, `0(5,abc,cat)`},
+		{`BEGIN { $t = (1, 2); @h[$t] = count(); delete(@h[$t]) }`, `@h[1,2]=1 5((1,2))`},
 		{`BEGIN { $s = "abcdefg"; print($s == "abcdefgh"); print($s != "abcdefgh"); print($s == "abcdefg"); print("abcdefgh" == $s) }`, `2(0) 2(1) 2(1) 2(0)`},
 		{`BEGIN { printf("%d %d %d %d %d", pid, tid, uid, gid, cpu); }`, `0(7,8,4,5,2)`},
 		{`BEGIN { printf("%d %d", nsecs, elapsed); }`, `0(100,200)`},
