@@ -105,8 +105,10 @@ func files(pattern string) (paths []string) {
 
 // functionsOf returns the functions of a program's file that fit a pattern.
 func (s *Source) functionsOf(path, pattern string) (all []string) {
+	known := map[string]bool{}
 	for _, name := range s.Functions(programPath(path)) {
-		if kallsyms.Fits(pattern, name) && !slices.Contains(all, name) {
+		if !known[name] && kallsyms.Fits(pattern, name) {
+			known[name] = true
 			all = append(all, name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sonde/kallsyms"
 	"sonde/kernel/vfs"
@@ -204,6 +205,22 @@ func TestExpand(t *testing.T) {
 		if got := s.Expand(pointOf(t, p)); got != nil {
 			t.Errorf("%s: %v", p, got)
 		}
+	}
+}
+
+// TestManyFunctions: those of a large program are listed in no time, each name once.
+func TestManyFunctions(t *testing.T) {
+	var names []string
+	for i := range 100_000 {
+		names = append(names, fmt.Sprintf("f%06d", i/2))
+	}
+	s := &Source{Functions: func(string) []string { return names }}
+	begun := time.Now()
+	if got := s.functionsOf("/bin/large", "f*"); len(got) != len(names)/2 {
+		t.Errorf("%d functions", len(got))
+	}
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
 
