@@ -19,6 +19,7 @@ const (
 // File is what is known of a program's file.
 type File struct {
 	data      *dwarf.Data
+	lines     []byte // tables of lines
 	functions map[string]dwarf.Offset
 	types     map[string]dwarf.Offset // struct, union, enum
 	typedefs  map[string]dwarf.Offset
@@ -44,6 +45,9 @@ func Open(sections map[string][]byte) (*File, error) {
 	if len(of("info")) == 0 {
 		return nil, fmt.Errorf("there is no DWARF: compile with -g")
 	}
+	if err := checkUnits(of("info"), of("abbrev")); err != nil {
+		return nil, fmt.Errorf("its DWARF is wrong: %w", err)
+	}
 	data, err := dwarf.New(of("abbrev"), nil, nil, of("info"), of("line"), nil, of("ranges"), of("str"))
 	if err != nil {
 		return nil, fmt.Errorf("its DWARF is wrong: %v", err)
@@ -55,7 +59,7 @@ func Open(sections map[string][]byte) (*File, error) {
 			}
 		}
 	}
-	f := &File{data: data, functions: map[string]dwarf.Offset{}, types: map[string]dwarf.Offset{}, typedefs: map[string]dwarf.Offset{}, structs: map[dwarf.Offset]*lang.Struct{}, weights: map[*lang.Struct]int{}}
+	f := &File{data: data, lines: of("line"), functions: map[string]dwarf.Offset{}, types: map[string]dwarf.Offset{}, typedefs: map[string]dwarf.Offset{}, structs: map[dwarf.Offset]*lang.Struct{}, weights: map[*lang.Struct]int{}}
 	if err := f.index(); err != nil {
 		return nil, fmt.Errorf("its DWARF is wrong: %v", err)
 	}

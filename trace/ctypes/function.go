@@ -181,9 +181,22 @@ func (f *File) Line(file string, line int) (function string, off uint64, err err
 
 func abs(n int) int { return max(n, -n) }
 
+// linesOf returns where a unit's table of lines begins; nil: it has none.
+func (f *File) linesOf(unit *dwarf.Entry) []byte {
+	at, ok := unit.Val(dwarf.AttrStmtList).(int64)
+	if !ok || at < 0 || at > int64(len(f.lines)) {
+		return nil
+	}
+	return f.lines[at:]
+}
+
 // lineIn returns the first address of a line in a unit, and adds the lines of the file that have code, and
 // the files that there are.
 func (f *File) lineIn(unit *dwarf.Entry, file string, line int, lines *[]int, files map[string]bool) (addr uint64, ok bool) {
+	count, err := countFiles(f.linesOf(unit))
+	if f.rows += count / 8; err != nil || f.rows > maxEntries {
+		return 0, false
+	}
 	r, err := f.data.LineReader(unit)
 	if err != nil || r == nil {
 		return 0, false
