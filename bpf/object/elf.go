@@ -30,6 +30,8 @@ const (
 	maxSections = 4096
 	maxFile     = 16 << 20 // bytes
 	maxZeroes   = 1 << 20  // bytes of a section that is not in the file
+	maxSymbols  = 1 << 16
+	maxName     = 4096 // bytes
 )
 
 // A section of the file.
@@ -134,16 +136,17 @@ func readFile(data []byte) (*file, error) {
 	return f, f.readRelocations()
 }
 
-// text is the string at an offset, which ends with a zero byte.
+// text is the string at an offset, which ends with a zero byte. Many symbols may be parts of one: it is not long.
 func text(data []byte, at uint32) (string, bool) {
 	if uint64(at) >= uint64(len(data)) {
 		return "", at == 0 && len(data) == 0
 	}
-	n := bytes.IndexByte(data[at:], 0)
+	data = data[at:]
+	n := bytes.IndexByte(data[:min(len(data), maxName+1)], 0)
 	if n < 0 {
 		return "", false
 	}
-	return string(data[at:][:n]), true
+	return string(data[:n]), true
 }
 
 // readSymbols reads the table of symbols, if there is one.
@@ -156,6 +159,9 @@ func (f *file) readSymbols() error {
 		}
 		if len(s.data)%symbolSize != 0 || int(s.link) >= len(f.sections) || f.sections[s.link].kind != strings1 {
 			return bad("section %s: %d bytes of symbols, names in section %d: expected a multiple of %d, and a section of strings", s.name, len(s.data), s.link, symbolSize)
+		}
+		if n := len(s.data) / symbolSize; n > maxSymbols {
+			return bad("%d symbols, more than %d", n, maxSymbols)
 		}
 		for b := s.data; len(b) > 0; b = b[symbolSize:] {
 			y := symbol{kind: b[4] & 15, global: b[4]>>4 == 1, section: int(le.Uint16(b[6:])), value: le.Uint64(b[8:]), size: le.Uint64(b[16:])}

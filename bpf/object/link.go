@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -14,8 +15,11 @@ const (
 )
 
 const (
-	maxInsns     = 1 << 20 // of a program, with copies of what it calls
+	maxInsns     = 1 << 16 // of a program, with copies of what it calls, as the verifier takes them
 	maxFunctions = 256     // of a program
+
+	maxAllInsns     = 1 << 18 // of all programs
+	maxAllFunctions = 1 << 13
 )
 
 // copied is a function in a program.
@@ -66,6 +70,10 @@ func (l *linker) copy(p *Program, y symbol, done *[]copied, open *[]target) erro
 	c := copied{y, len(p.Insns)}
 	if *done = append(*done, c); len(*done) > maxFunctions || len(p.Insns)+len(insns) > maxInsns {
 		return bad("more than %d functions, or %d instructions", maxFunctions, maxInsns)
+	}
+	l.insns, l.copies = l.insns+len(insns), l.copies+1
+	if l.insns > maxAllInsns || l.copies > maxAllFunctions {
+		return bad("more than %d functions, or %d instructions, of all programs", maxAllFunctions, maxAllInsns)
 	}
 	p.Insns = append(p.Insns, insns...)
 	relocs := map[int]relocation{}
@@ -124,11 +132,12 @@ func (l *linker) refer(p *Program, c copied, i int, r relocation, relocated bool
 
 // target notes that the instruction at pc refers to the function at an offset of near's section.
 func (l *linker) target(open *[]target, pc int, near symbol, offset int64) error {
-	for _, y := range l.funcs {
-		if y.section == near.section && int64(y.value) == offset {
-			*open = append(*open, target{pc, y})
-			return nil
-		}
+	i, ok := slices.BinarySearchFunc(l.funcs, offset, func(y symbol, offset int64) int {
+		return cmp.Or(cmp.Compare(y.section, near.section), cmp.Compare(int64(y.value), offset))
+	})
+	if ok {
+		*open = append(*open, target{pc, l.funcs[i]})
+		return nil
 	}
 	return bad("instruction %d refers to %s%+d, where no function begins", pc, l.sections[near.section].name, offset)
 }

@@ -93,6 +93,8 @@ type linker struct {
 	funcs  []symbol       // in the order of their places
 	mapAt  map[place]*Map // the value of a section of variables is at offset 0
 	core   *core          // made when it is first needed
+
+	insns, copies int // of all programs so far
 }
 
 // A place is an offset in a section.
