@@ -216,7 +216,7 @@ func patch(insns []bpf.Insn, now, then answer) string {
 			return resize(in, now, then)
 		}
 	case bpf.ALU, bpf.ALU64:
-		if then.value > math.MaxUint32 && int64(then.value) < math.MinInt32 {
+		if n := int64(then.value); n > math.MaxUint32 || n < math.MinInt32 {
 			return fmt.Sprintf("the number is %#x there: an instruction has room for 32 bits", then.value)
 		}
 		if in.UsesSrc() {

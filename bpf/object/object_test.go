@@ -220,6 +220,22 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestNumbersThatDoNotFit: an instruction gets no part of a number of the kernel's that it has no room for.
+func TestNumbersThatDoNotFit(t *testing.T) {
+	mov := bpf.Insn{Op: 0xb7}
+	for _, n := range []uint64{1 << 32, 1 << 40, 1<<63 - 1, 1 << 63} {
+		insns := []bpf.Insn{mov}
+		if why := patch(insns, answer{}, answer{value: n}); why == "" || insns[0] != mov {
+			t.Errorf("%#x: %q, %v", n, why, insns[0])
+		}
+	}
+	for _, n := range []uint64{5, 1<<32 - 1, ^uint64(0)} {
+		if why := patch([]bpf.Insn{mov}, answer{}, answer{value: n}); why != "" {
+			t.Errorf("%#x: %s", n, why)
+		}
+	}
+}
+
 // FuzzRead: whatever a file has, reading ends, and what comes of it can be judged.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"latency.o", "old.o", "core.o", "sections.o"} {
