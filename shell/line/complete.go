@@ -1,6 +1,9 @@
 package line
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // maxListed is how many candidates are listed.
 const maxListed = 100
@@ -68,6 +71,9 @@ func commonPrefix(a, b string) string {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
+	}
+	for n < len(a) && n > 0 && !utf8.RuneStart(a[n]) { // they differ within a character
+		n--
 	}
 	return a[:n]
 }

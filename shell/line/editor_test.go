@@ -15,7 +15,7 @@ func editor(input string) (*Editor, *bytes.Buffer) {
 	e.Complete = func(line string, pos int) (int, []string) {
 		start := strings.LastIndexAny(line[:pos], " =") + 1
 		var list []string
-		for _, c := range []string{"cat", "clear", "help", "kprobe", "kprobes", "symbol=", "tmp/"} {
+		for _, c := range []string{"cat", "clear", "help", "kprobe", "kprobes", "symbol=", "tmp/", "zé1", "zè2"} {
 			if strings.HasPrefix(c, line[start:pos]) {
 				list = append(list, c)
 			}
@@ -151,6 +151,18 @@ func TestAmbiguousCompletionGoesAsFarAsCertain(t *testing.T) {
 	e, out := editor("k\t\r")
 	if got, _ := e.ReadLine(""); got != "kprobe" || strings.Contains(out.String(), "\a") {
 		t.Errorf("got %q, shown %q", got, out)
+	}
+}
+
+// TestCharactersStayWhole: candidates that differ within a character, and a search from which one is removed.
+func TestCharactersStayWhole(t *testing.T) {
+	e, _ := editor("z\t\r" + "\x12é\x7fb\r")
+	if got, _ := e.ReadLine(""); got != "z" {
+		t.Errorf("completed: %q", got)
+	}
+	e.History.Add("xb")
+	if got, _ := e.ReadLine(""); got != "xb" {
+		t.Errorf("found: %q", got)
 	}
 }
 

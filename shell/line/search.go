@@ -1,6 +1,9 @@
 package line
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // search is a ^R in progress: the text to search for in the history, and where it was found.
 type search struct {
@@ -29,7 +32,8 @@ func (e *Editor) searchKey(k key) bool {
 		e.find(min(s.at, len(e.History.lines)-1))
 	case ctrl('H'), backspace:
 		if len(s.text) > 0 {
-			s.text = s.text[:len(s.text)-1]
+			_, n := utf8.DecodeLastRune(s.text)
+			s.text = s.text[:len(s.text)-n]
 			e.find(len(e.History.lines) - 1)
 		}
 	case ctrl('G'):
