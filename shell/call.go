@@ -32,6 +32,9 @@ func (s *Shell) call(c *syntax.CallExpr) {
 		}
 		if err := s.assign(a); err != nil {
 			s.fail(nil, err)
+			if len(words) > 0 { // they were for the command alone
+				s.restore(hidden)
+			}
 			return
 		}
 		assigned = append(assigned, name+"="+s.vars[name].String())
