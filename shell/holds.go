@@ -205,8 +205,22 @@ func (s *Shell) testOr(args []string) (bool, error) {
 	return false, Usagef("%s: there are too many words", strings.Join(args, " "))
 }
 
-// tooWide finds widths in a format that would fill the memory.
-var tooWide = regexp.MustCompile(`%[-+ 0#]*[0-9.]*[0-9]{5}`)
+// tooWide finds a width in a format that would fill the memory, and widths finds all.
+var (
+	tooWide = regexp.MustCompile(`%[-+ 0#]*[0-9.]*[0-9]{5}`)
+	widths  = regexp.MustCompile(`%[-+ 0#.]*([0-9]+)[.]?([0-9]*)`)
+)
+
+// width is how many bytes a format fills at most, without its words.
+func width(format string) (total int) {
+	for _, w := range widths.FindAllStringSubmatch(format, -1) {
+		for _, digits := range w[1:] {
+			n, _ := strconv.Atoi(digits) // there may be none
+			total += n
+		}
+	}
+	return total
+}
 
 func printf(c *Context, args []string) error {
 	if len(args) == 0 {
@@ -214,6 +228,9 @@ func printf(c *Context, args []string) error {
 	}
 	if tooWide.MatchString(args[0]) {
 		return Usagef("a width has more than 4 digits")
+	}
+	if n := width(args[0]); n > maxExpansion {
+		return Usagef("the format fills %d bytes, more than %d", n, maxExpansion)
 	}
 	format, args := args[0], append([]string{}, args[1:]...)
 	var wrong error // what was no number: the rest is printed, as in bash
