@@ -40,20 +40,20 @@ func Fits(pattern, name string) bool {
 	}
 }
 
+// glob looks for what stands between stars at the first place where it is: later ones leave less for the rest.
 func glob(pattern, name string) bool {
-	begin, rest, ok := strings.Cut(pattern, "*")
-	if !ok {
+	begin, rest, star := strings.Cut(pattern, "*")
+	if !star {
 		return pattern == name
 	}
-	if !strings.HasPrefix(name, begin) {
-		return false
-	}
-	for name = name[len(begin):]; ; name = name[1:] {
-		if glob(rest, name) {
-			return true
+	name, ok := strings.CutPrefix(name, begin)
+	for ok {
+		part, more, star := strings.Cut(rest, "*")
+		if !star {
+			return strings.HasSuffix(name, rest)
 		}
-		if name == "" {
-			return false
-		}
+		_, name, ok = strings.Cut(name, part)
+		rest = more
 	}
+	return false
 }
