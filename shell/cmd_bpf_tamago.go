@@ -11,7 +11,6 @@ import (
 
 	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
-	"sonde/kernel/vfs"
 )
 
 var bpfCommand = &Command{
@@ -209,10 +208,7 @@ const maxProgram = 1 << 20
 
 // bpfRead reads the file of a program, and makes a name for it.
 func bpfRead(file string) (name string, data []byte, err error) {
-	if st, err := vfs.Stat(file); err == nil && st.Size() > maxProgram {
-		return "", nil, refusal.New(syscall.EFBIG, "%s has more than %d bytes", file, maxProgram)
-	}
-	data, err = vfs.ReadFile(file)
+	data, err = readWhole(file, maxProgram)
 	name = path.Base(file)
 	return strings.TrimSuffix(name, path.Ext(name)), data, err
 }

@@ -176,10 +176,7 @@ func btScript(c *Context, f *run.Flags) (name, text string, params []string, err
 		b, err := io.ReadAll(io.LimitReader(&interruptible{c, c.In}, lang.MaxBytes+1))
 		return "stdin", string(b), f.Args[1:], err
 	}
-	if st, err := vfs.Stat(file); err == nil && st.Size() > lang.MaxBytes {
-		return "", "", nil, refusal.New(syscall.EFBIG, "%s has %d bytes, more than %d", file, st.Size(), lang.MaxBytes)
-	}
-	b, err := vfs.ReadFile(file)
+	b, err := readWhole(file, lang.MaxBytes)
 	return f.Args[0], string(b), f.Args[1:], err
 }
 
@@ -244,7 +241,7 @@ func (c *Context) btSystem(line string) (string, error) {
 }
 
 func (c *Context) btCat(file string) (string, error) {
-	b, err := vfs.ReadFile(c.path(file))
+	b, err := readUpTo(c.path(file), lang.MaxCat)
 	return string(b), err
 }
 

@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 )
 
@@ -41,6 +43,27 @@ func eachInput(c *Context, paths []string, f func(name, text string) error) erro
 		}
 		return f(name, b.String())
 	})
+}
+
+// readUpTo reads a file, but no more than so many bytes: what its size is, it may not say, and it may have no end.
+func readUpTo(path string, most int64) ([]byte, error) {
+	f, err := vfs.Open(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer vfs.Close(f)
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// readWhole is readUpTo for a file that may have as many bytes.
+//
+// Errors: EFBIG it has more.
+func readWhole(path string, most int64) ([]byte, error) {
+	b, err := readUpTo(path, most+1)
+	if err == nil && int64(len(b)) > most {
+		return nil, refusal.New(syscall.EFBIG, "%s has more than %d bytes", path, most)
+	}
+	return b, err
 }
 
 // eachLine calls f with each line as soon as it is complete, until f returns an error.

@@ -14,13 +14,16 @@ var mapKinds = []string{"hash", "percpuhash", "lruhash", "percpulruhash"}
 var without = strings.Fields("cache_user_symbols cpp_demangle lazy_symbolication log_size max_bpf_progs on_stack_limit show_debug_info " +
 	"unstable_tseries unstable_dw_ustack unstable_import unstable_map_decl unstable_macro use_blazesym debug_output")
 
+// MaxCat is the most bytes of a file that cat() can print.
+const MaxCat = 1 << 20
+
 // configure reads the config. Settings may be called as bpftrace's variables of the environment.
 func (c *checker) configure() {
 	c.settings = Settings{MaxKeys: 4096, MaxString: 64, RingBytes: 64 << 10, Stack: 127, StackMode: "bpftrace", PrintMaps: true, Missing: "error", MaxCat: 10240, MaxProbes: 1024}
 	sizes := map[string]struct {
 		to        *int
 		low, high int
-	}{"max_map_keys": {&c.settings.MaxKeys, 1, 1 << 20}, "max_strlen": {&c.settings.MaxString, 1, maxText}, "max_cat_bytes": {&c.settings.MaxCat, 1, 1 << 20},
+	}{"max_map_keys": {&c.settings.MaxKeys, 1, 1 << 20}, "max_strlen": {&c.settings.MaxString, 1, maxText}, "max_cat_bytes": {&c.settings.MaxCat, 1, MaxCat},
 		"max_probes": {&c.settings.MaxProbes, 1, 1 << 16}, "perf_rb_pages": {&c.settings.RingBytes, 1, 4096}}
 	names := slices.Concat(keys(sizes), without, []string{"print_maps_on_exit", "stack_mode", "license", "missing_probes", "str_trunc_trailer", "dummy_ts_map"})
 	for _, s := range c.Config {
