@@ -13,7 +13,7 @@ func alignOf(t Type) int {
 			return t.To.align
 		}
 		align := 1
-		for _, f := range t.To.Fields {
+		for _, f := range t.To.All() {
 			align = max(align, alignOf(f.Type))
 		}
 		return align

@@ -1,6 +1,7 @@
 package out
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -33,23 +34,41 @@ func (p *Printer) valueJSON(t lang.Type, data []byte) string {
 			return Quote(p.value(t, data))
 		}
 		return strconv.FormatUint(word(data), 10)
-	case lang.StructOf:
-		return p.structureJSON(t, data)
-	case lang.Bool, lang.ArrayOf:
+	case lang.StructOf, lang.ArrayOf:
+		return p.packedJSON(t, data)
+	case lang.Bool:
 		return p.value(t, data)
 	}
 	return Quote(p.value(t, data))
 }
 
+// packedJSON is a value of a structure or an array.
+func (p *Printer) packedJSON(t lang.Type, data []byte) string {
+	switch t.Kind {
+	case lang.Int, lang.Bool, lang.Pointer:
+		var whole [8]byte
+		binary.LittleEndian.PutUint64(whole[:], packedNumber(t, data))
+		return p.valueJSON(t, whole[:])
+	case lang.StructOf:
+		return p.structureJSON(t, data)
+	case lang.ArrayOf:
+		var parts []string
+		for each := max(1, t.Elem.Bytes); t.Bytes >= each; t.Bytes -= each {
+			parts, data = append(parts, p.packedJSON(*t.Elem, data)), data[each:]
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	}
+	return Quote(p.packed(t, data))
+}
+
 func (p *Printer) structureJSON(t lang.Type, data []byte) string {
 	var parts []string
-	for _, f := range t.To.Fields {
-		text := p.field(f, data)
-		switch f.Type.Kind {
-		case lang.StructOf:
-			text = p.structureJSON(f.Type, data[f.Offset:])
-		case lang.String:
-			text = Quote(text)
+	for _, f := range t.To.All() {
+		text := ""
+		if f.Bits > 0 {
+			text = p.field(f, data)
+		} else {
+			text = p.packedJSON(f.Type, data[f.Offset:])
 		}
 		parts = append(parts, Quote(f.Name)+": "+text)
 	}

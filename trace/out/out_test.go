@@ -157,6 +157,32 @@ func TestMap(t *testing.T) {
 	}
 }
 
+// TestStructures: all fields are printed, also where nobody has asked for one before, and JSON is JSON.
+func TestStructures(t *testing.T) {
+	char, short := lang.Type{Kind: lang.String, Bytes: 4}, lang.Type{Kind: lang.Int, Bytes: 2, Signed: true}
+	pointer := lang.Type{Kind: lang.Pointer, Bytes: 8, Elem: &num}
+	color := lang.Type{Kind: lang.Int, Bytes: 4, Enum: &lang.Enum{Name: "color", Names: map[int64]string{1: "RED"}}}
+	array := func(of lang.Type, n int) lang.Type {
+		return lang.Type{Kind: lang.ArrayOf, Bytes: n * of.Bytes, Elem: &of}
+	}
+	inner := &lang.Struct{Name: "inner", Bytes: 2, Fields: []lang.StructField{{Name: "n", Type: short}}}
+	of := lang.Type{Kind: lang.StructOf, Bytes: 2, To: inner}
+	s := &lang.Struct{Name: "outer", Bytes: 40}
+	s.Fill = func() {
+		s.Fields = []lang.StructField{{Name: "p", Type: pointer}, {Name: "c", Type: color, Offset: 8}, {Name: "name", Type: char, Offset: 12},
+			{Name: "all", Type: array(of, 2), Offset: 16}, {Name: "ps", Type: array(pointer, 1), Offset: 24}, {Name: "go", Type: lang.Type{Kind: lang.String, Bytes: 16, Go: true}, Offset: 24}}
+	}
+	a := &lang.Action{Kind: lang.PrintValue, Args: []lang.Type{{Kind: lang.StructOf, Bytes: 40, To: s}}}
+	data := []byte(pack(0x10, 1|int('a')<<32|int('"')<<40, 7|0xffff<<16, 0x20, 3))
+	show := func(p *Printer) error { return p.Record(a, data) }
+	if got, want := printed(t, false, show), "{ .p = 0x10, .c = RED, .name = a\", .all = [{ .n = 7 },{ .n = -1 }], .ps = [0x20], .go = 0x20 }\n"; got != want {
+		t.Errorf("%s want %s", got, want)
+	}
+	if got, want := printed(t, true, show), `{"type": "value", "data": {"p": 16, "c": 1, "name": "a\"", "all": [{"n": 7},{"n": -1}], "ps": [32], "go": "0x20"}}`+"\n"; got != want {
+		t.Errorf("%s want %s", got, want)
+	}
+}
+
 func TestRecord(t *testing.T) {
 	unsigned, word32, symbol := lang.Type{Kind: lang.Int, Bytes: 8}, lang.Type{Kind: lang.Int, Bytes: 4, Signed: true}, lang.Type{Kind: lang.Symbol, Bytes: 8}
 	for _, c := range []struct {

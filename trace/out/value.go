@@ -107,7 +107,7 @@ func (p *Printer) array(t lang.Type, data []byte) string {
 
 func (p *Printer) structure(t lang.Type, data []byte) string {
 	var parts []string
-	for _, f := range t.To.Fields {
+	for _, f := range t.To.All() {
 		parts = append(parts, "."+f.Name+" = "+p.field(f, data))
 	}
 	return "{ " + strings.Join(parts, ", ") + " }"
@@ -127,6 +127,9 @@ func (p *Printer) packed(t lang.Type, data []byte) string {
 	case lang.Int, lang.Bool, lang.Pointer:
 		return p.number(t, packedNumber(t, data))
 	case lang.String:
+		if t.Go { // its bytes are elsewhere
+			return fmt.Sprintf("%#x", word(data))
+		}
 		return cString(data[:t.Bytes])
 	}
 	return p.value(t, append(append([]byte(nil), data[:t.Bytes]...), make([]byte, 8)...))
