@@ -14,7 +14,7 @@ import (
 // ID is the event's number, which its samples have.
 func (e *Event) ID() uint64 { return e.id }
 
-// All calls f for the event and, if it leads a group, for the members.
+// All calls f for the event and all others of its group, the leader first.
 func (e *Event) All(f func(e *Event) error) error {
 	for _, m := range e.family() {
 		if err := f(m); err != nil {
@@ -24,11 +24,15 @@ func (e *Event) All(f func(e *Event) error) error {
 	return nil
 }
 
-// family is the event and those whose leader it is.
+// family is the events of a group, the leader first. Those whose leader is closed are alone, as in Linux.
 func (e *Event) family() []*Event {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return append([]*Event{e}, e.members...)
+	l := e.leader
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l != e && l.closed {
+		return []*Event{e}
+	}
+	return append([]*Event{l}, l.members...)
 }
 
 // SetPeriod sets after how many hits there is a sample.

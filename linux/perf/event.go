@@ -197,12 +197,12 @@ func (e *Event) ReadAt(p []byte, _ int64) (int, error) {
 	return copy(p, b), nil
 }
 
-// group is what a read returns of a leader and its members.
+// group is what a read returns of a group, whichever of its events is read.
 func (e *Event) group(as uint64) []byte {
 	members := e.family()
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(members)))
 	if times := as & (readEnabled | readRunning); times != 0 {
-		b = append(b, e.values(nil, true, times)[8:]...)
+		b = append(b, members[0].values(nil, true, times)[8:]...)
 	}
 	for _, m := range members {
 		b = m.values(b, false, as)

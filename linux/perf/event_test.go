@@ -3,6 +3,7 @@ package perf
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -210,6 +211,38 @@ func TestReadFormats(t *testing.T) {
 	f.Close()
 	if n, _ := leader.ReadAt(b, 0); n != 6*8 || word(0) != 1 {
 		t.Errorf("a member was closed: %d bytes", n)
+	}
+}
+
+// TestMembersSpeakForTheirGroup: reading one, or asking all by one, means the group, as long as its leader is there.
+func TestMembersSpeakForTheirGroup(t *testing.T) {
+	f, err := Open(&Request{Attr: Attr{Type: software, Config: pageFaults}, CPU: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leader, _ := Of(f)
+	g, err := Open(&Request{Attr: Attr{Type: software, Config: pageFaults, Read: readID | readGroup}, CPU: 1, Group: leader})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	member, _ := Of(g)
+	b := make([]byte, 200)
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
+	if n, err := member.ReadAt(b, 0); err != nil || n != 5*8 || word(0) != 2 || word(2) != leader.ID() || word(4) != member.ID() {
+		t.Errorf("%d bytes, %v: % x", n, err, b[:n])
+	}
+	var all []*Event
+	note := func(e *Event) error { all = append(all, e); return nil }
+	if member.All(note); !slices.Equal(all, []*Event{leader, member}) {
+		t.Errorf("%d events", len(all))
+	}
+	f.Close()
+	if n, err := member.ReadAt(b, 0); err != nil || n != 3*8 || word(0) != 1 || word(2) != member.ID() {
+		t.Errorf("without a leader: %d bytes, %v: % x", n, err, b[:n])
+	}
+	if all = nil; member.All(note) != nil || !slices.Equal(all, []*Event{member}) {
+		t.Errorf("without a leader: %d events", len(all))
 	}
 }
 
