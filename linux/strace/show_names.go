@@ -12,8 +12,8 @@ var protNames = []bit{{1, "PROT_READ"}, {2, "PROT_WRITE"}, {4, "PROT_EXEC"}}
 
 var openNames = []bit{
 	{abi.O_CREAT, "O_CREAT"}, {abi.O_EXCL, "O_EXCL"}, {abi.O_NOCTTY, "O_NOCTTY"}, {abi.O_TRUNC, "O_TRUNC"}, {abi.O_APPEND, "O_APPEND"},
-	{abi.O_NONBLOCK, "O_NONBLOCK"}, {abi.O_DSYNC, "O_DSYNC"}, {abi.O_ASYNC, "O_ASYNC"}, {abi.O_DIRECT, "O_DIRECT"}, {abi.O_LARGEFILE, "O_LARGEFILE"},
-	{abi.O_NOFOLLOW, "O_NOFOLLOW"}, {abi.O_NOATIME, "O_NOATIME"}, {abi.O_CLOEXEC, "O_CLOEXEC"}, {abi.O_PATH, "O_PATH"}, {abi.O_DIRECTORY, "O_DIRECTORY"},
+	{abi.O_NONBLOCK, "O_NONBLOCK"}, {abi.O_DSYNC | 04000000, "O_SYNC"}, {abi.O_DSYNC, "O_DSYNC"}, {abi.O_ASYNC, "O_ASYNC"}, {abi.O_DIRECT, "O_DIRECT"}, {abi.O_LARGEFILE, "O_LARGEFILE"},
+	{abi.O_NOFOLLOW, "O_NOFOLLOW"}, {abi.O_NOATIME, "O_NOATIME"}, {abi.O_CLOEXEC, "O_CLOEXEC"}, {abi.O_PATH, "O_PATH"}, {abi.O_TMPFILE, "O_TMPFILE"}, {abi.O_DIRECTORY, "O_DIRECTORY"},
 }
 
 var mapNames = []bit{

@@ -3,6 +3,7 @@ package strace
 import (
 	"testing"
 
+	"sonde/kernel/abi"
 	"sonde/linux/syscall"
 )
 
@@ -41,6 +42,20 @@ func TestKindsAreUsed(t *testing.T) {
 	for name := range kinds() {
 		if !used[name] {
 			t.Errorf("kinds has %s, which no call has", name)
+		}
+	}
+}
+
+// TestFlagsOfOpen: those of several bits are one name.
+func TestFlagsOfOpen(t *testing.T) {
+	for flags, want := range map[uint64]string{
+		abi.O_RDWR | abi.O_TMPFILE | abi.O_EXCL:                "O_RDWR|O_EXCL|O_TMPFILE",
+		abi.O_WRONLY | abi.O_CREAT | abi.O_DSYNC | 04000000:    "O_WRONLY|O_CREAT|O_SYNC",
+		abi.O_RDONLY | abi.O_DIRECTORY | abi.O_CLOEXEC | 1<<30: "O_RDONLY|O_CLOEXEC|O_DIRECTORY|0x40000000",
+		abi.O_RDONLY | abi.O_DSYNC:                             "O_RDONLY|O_DSYNC",
+	} {
+		if got := openFlags(nil, flags); got != want {
+			t.Errorf("%#x: %s, want %s", flags, got, want)
 		}
 	}
 }
