@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // errSub is the error of commands that only work in the user's own shell.
@@ -110,7 +111,7 @@ func (s *Shell) jobOf(args []string) (*job, error) {
 		args = []string{"%+"}
 	}
 	j, err := s.jobs.find(args[0], s.within)
-	if err != nil && args[0][0] != '%' {
+	if err != nil && args[0] != "" && args[0][0] != '%' {
 		return s.jobs.find("%"+args[0], s.within) // fg 1
 	}
 	if err != nil && args[0] == "%+" {
@@ -131,7 +132,7 @@ func wait(c *Context, args []string) error {
 	status := statusOK
 	for _, arg := range args {
 		j, err := s.jobs.find(arg, s.within)
-		if err != nil && arg[0] != '%' {
+		if err != nil && !strings.HasPrefix(arg, "%") {
 			fmt.Fprintf(c.Err, "wait: pid %s is not a child of this shell\n", arg)
 			status = statusNotFound
 			continue

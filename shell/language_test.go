@@ -19,6 +19,7 @@ func TestScripts(t *testing.T) {
 		{"an assignment for one command", "x=1; x=2 eval 'echo $x'; echo $x", "2\n1\n", 0},
 		{"one that fails leaves none before it", "readonly r=1; x=1; x=2 r=2 true; echo $? $x; x=3 r=3; echo $x", "sh: r is readonly\n1 1\nsh: r is readonly\n3\n", 0},
 		{"a format that would fill the memory", "f=%9999d; f=$f$f$f$f$f$f$f$f; f=$f$f$f$f$f$f$f$f; printf $f 1 | wc -c", "printf: the format fills 639936 bytes, more than 524288\nusage: printf format [word...]\n0\n", 0},
+		{"a job without a name", "wait ''; echo $?; fg '' && echo never; bg ''; echo on", "wait: pid  is not a child of this shell\n127\nfg: : no such job\nbg: : no such job\non\n", 0},
 		{"its status", "x=$(false); echo $?; x=1 true; echo $?", "1\n0\n", 0},
 		{"arithmetic", "i=3; echo $((i*2+1)); ((i++)); echo $i; let i+=5; echo $i; ((i==9)) && echo nine", "7\n4\n9\nnine\n", 0},
 		{"dividing by zero", "echo $((1/0)); echo on", "echo: division by zero\non\n", 0},
