@@ -167,9 +167,10 @@ func (v *viewer) ask() error {
 			}
 			return nil
 		case key == 0x7f || key == '\b':
-			find = find[:max(0, len(find)-1)]
-		case key >= ' ':
-			find += string(rune(key))
+			_, n := utf8.DecodeLastRuneInString(find)
+			find = find[:len(find)-n]
+		case key >= ' ': // characters of several bytes come one by one
+			find += string([]byte{key})
 		}
 	}
 }

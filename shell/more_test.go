@@ -86,13 +86,19 @@ func TestLessGoesBothWays(t *testing.T) {
 		{"/ 3\rn", "line 30", "line 52", ":"},
 		{"/ 3\rnN", "line 3", "line 25", ":"},
 		{"/ 4x\x7f5\r", "line 45", "line 60", "(END):"},
+		{"/é 5\r", "line 5 é 5", "line 27", ":"},
+		{"/xé\x7f\x7f 3\r", "line 3", "line 25", ":"},
 		{"/nowhere\r", "line 1", "line 23", "no more lines with nowhere:"},
 		{"\x1b[6~\x1b[B\x1b[A", "line 24", "line 46", ":"},
 		{"\x1b[5~\x1b[F", "line 38", "line 60", "(END):"},
 	} {
 		var b, out strings.Builder
 		for i := range 60 {
-			fmt.Fprintf(&b, "line %d\n", i+1)
+			fmt.Fprintf(&b, "line %d", i+1)
+			if i == 4 && strings.Contains(c.keys, "é 5") {
+				b.WriteString(" é 5")
+			}
+			b.WriteByte('\n')
 		}
 		s := New(fakeMachine(), &out)
 		keys := c.keys + "q"
