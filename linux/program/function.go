@@ -21,7 +21,7 @@ type function struct {
 }
 
 // maxFunction is more than any function has, in bytes. A file may say what it likes.
-const maxFunction = 16 << 20
+const maxFunction = 4 << 20
 
 // read finds the instructions of s, or remembers them.
 func (f *File) read(s Symbol) (*function, error) {

@@ -2,9 +2,12 @@ package program
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -71,6 +74,34 @@ func TestSparseFile(t *testing.T) {
 	}
 	if f.read > maxRead {
 		t.Errorf("%d bytes were read", f.read)
+	}
+}
+
+// TestSparseSymbols: a table of zeroes, which takes no room in a sparse file, takes little in memory, too.
+func TestSparseSymbols(t *testing.T) {
+	f := &sparse{Reader: bytes.NewReader(build(part{name: ".symtab", kind: secSymbols, linked: 2, size: maxRead}, part{name: ".strtab", kind: 3, size: 1 << 20}))}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := Open(f); err != nil {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 3*maxRead {
+		t.Errorf("%d MiB", used>>20)
+	}
+}
+
+// TestHugeFunction: a function that is larger than any takes no memory for its instructions.
+func TestHugeFunction(t *testing.T) {
+	s := symbolsAt(1, func(int) uint32 { return 1 })
+	le.PutUint64(s[16:], 5<<20)
+	f, err := Open(bytes.NewReader(build(part{name: ".symtab", kind: secSymbols, linked: 2, data: s}, part{name: ".strtab", kind: 3, data: []byte("\x00f\x00")})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.elf.segments = []segment{{kind: segLoad, flags: segExec, bytes: 5 << 20}}
+	if err := f.Boundary(0); !errors.Is(err, syscall.EILSEQ) || !strings.Contains(err.Error(), "f has 5242880 bytes") {
+		t.Error(err)
 	}
 }
 

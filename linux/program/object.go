@@ -86,24 +86,28 @@ func readObject(r io.ReaderAt) (*object, error) {
 	return o, o.readSections(le.Uint64(h[40:]), le.Uint16(h[58:]), uint64(le.Uint16(h[60:])), uint64(le.Uint16(h[62:])))
 }
 
-// maxRead is more than any part of a program has, in bytes, and maxName more than any name. A file may say
-// what it likes, and can have more bytes than there is memory.
+// maxRead is more than any part of a program has, in bytes, maxName more than any name, and maxSymbols more than
+// any table. A file may say what it likes, and can have more bytes than there is memory.
 const (
-	maxRead = 64 << 20
-	maxName = 16 << 10
+	maxRead    = 32 << 20
+	maxName    = 16 << 10
+	maxSymbols = 1 << 19
 )
 
-// read returns n bytes from off. It takes no more memory than the file has bytes, or not
-// much more, whatever n is.
+// read returns n bytes from off. It takes no more memory than the file has bytes, whatever n is.
 func (o *object) read(off, n uint64) ([]byte, error) {
 	const most = 1 << 62
 	if off > most || n > maxRead {
 		return nil, fmt.Errorf("%d bytes at %#x are more than any program has", n, off)
 	}
-	b, err := io.ReadAll(io.NewSectionReader(o.file, int64(off), int64(n)))
-	if err == nil && uint64(len(b)) < n {
-		err = fmt.Errorf("the file ends within the %d bytes at %#x", n, off)
+	r := io.NewSectionReader(o.file, int64(off), int64(n))
+	if last := make([]byte, 1); n > 0 {
+		if got, _ := r.ReadAt(last, int64(n)-1); got == 0 {
+			return nil, fmt.Errorf("the file ends within the %d bytes at %#x", n, off)
+		}
 	}
+	b := make([]byte, n)
+	_, err := io.ReadFull(r, b)
 	return b, err
 }
 
@@ -198,7 +202,10 @@ func (o *object) symbols(kind uint32) (all []symbol) {
 			continue
 		}
 		names := o.strings(s.linked)
-		for b := o.data(s); len(b) >= symbolSize; b = b[symbolSize:] {
+		b := o.data(s)
+		b = b[:min(len(b), maxSymbols*symbolSize)]
+		all = make([]symbol, 0, len(b)/symbolSize)
+		for ; len(b) >= symbolSize; b = b[symbolSize:] {
 			all = append(all, symbol{
 				name: stringAt(names, le.Uint32(b)), kind: b[4] & 15, local: b[4]>>4 == 0,
 				section: le.Uint16(b[6:]), value: le.Uint64(b[8:]), size: le.Uint64(b[16:]),

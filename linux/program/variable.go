@@ -35,7 +35,7 @@ func (f *File) Variable(name string) (found Symbol, err error) {
 		}
 	}
 	switch {
-	case n == 0 && f.elf.symbols(secSymbols) == nil:
+	case n == 0 && len(f.elf.symbols(secSymbols)) == 0:
 		return found, refusal.New(syscall.ENOENT, "there is no variable %s: the file has no names of variables", name)
 	case n == 0:
 		return found, refusal.New(syscall.ENOENT, "there is no variable %s", name)
