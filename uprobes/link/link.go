@@ -2,7 +2,6 @@
 package link
 
 import (
-	"slices"
 	"strings"
 
 	"sonde/kallsyms"
@@ -80,14 +79,22 @@ func Path(file string) string {
 // Errors: those of program.Read.
 func functions(path, pattern string) (names []string, err error) {
 	err = program.Read(path, func(p *program.File) error {
-		for _, f := range p.Functions() {
-			if kallsyms.Fits(pattern, f.Name) && !slices.Contains(names, f.Name) {
-				names = append(names, f.Name)
-			}
-		}
+		names = fitting(p.Functions(), pattern)
 		return nil
 	})
 	return names, err
+}
+
+// fitting are the names of functions that fit, each once.
+func fitting(all []program.Symbol, pattern string) (names []string) {
+	known := map[string]bool{}
+	for _, f := range all {
+		if !known[f.Name] && kallsyms.Fits(pattern, f.Name) {
+			known[f.Name] = true
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // register registers the probe of a place, which at names.
