@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -40,7 +41,11 @@ func cutFormat(format string) (pieces []Piece, why string) {
 		if end >= len(format) || strings.IndexByte("duixXopcsr", format[end]) < 0 {
 			return nil, fmt.Sprintf("the format %q is not known", format[:min(end+1, len(format))])
 		}
-		if w := strings.FieldsFunc(format[1:1+flags], func(r rune) bool { return r < '0' || r > '9' }); len(w) > 0 && len(strings.TrimLeft(w[0], "0")) > 3 {
+		if strings.Count(format[1:1+flags], ".") > 1 {
+			return nil, fmt.Sprintf("the format %q is not known", format[:end+1])
+		}
+		widths := strings.FieldsFunc(format[1:1+flags], func(r rune) bool { return r < '0' || r > '9' })
+		if slices.ContainsFunc(widths, func(w string) bool { return len(strings.TrimLeft(w, "0")) > 3 }) {
 			return nil, fmt.Sprintf("the width in %q is too large", format[:end+1])
 		}
 		p := Piece{Text: format[:end+1], Go: "%" + format[1:1+flags], Verb: format[end], Bits: bits(format[end], format[1+flags:end])}

@@ -266,6 +266,8 @@ func TestCompileRefuses(t *testing.T) {
 		{`BEGIN { printf("%d", "a") }`, "printf() prints %d, and this is of type string[2]"},
 		{`BEGIN { printf("%s", 1) }`, "printf() prints %s, and this is of type int8"},
 		{`BEGIN { printf("%q", 1) }`, "the format \"%q\" is not known"},
+		{`BEGIN { printf("%1.99999d", 1) }`, "the width in \"%1.99999d\" is too large"},
+		{`BEGIN { printf("%1.2.3d", 1) }`, "the format \"%1.2.3d\" is not known"},
 		{`BEGIN { printf("%9999d", 1) }`, "the width in \"%9999d\" is too large"},
 		{`BEGIN { printf(comm) }`, "printf() needs a string that is written out here"},
 		{`BEGIN { @ = arg0 }`, "begin has no arguments: they are there in kprobe and uprobe"},
