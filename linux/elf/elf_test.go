@@ -256,11 +256,14 @@ func readStack(t *testing.T, s *space.Space, p Program) (st stack) {
 func TestStack(t *testing.T) {
 	m := newMachine()
 	m.add("/bin/a", usual().build())
-	for n := range 4 { // an even and an odd number of words
+	for n := range 5 { // an even and an odd number of words
 		args := []string{"a", "", "x y", strings.Repeat("z", 70000)}[:n]
 		s, p, err := m.start(t, "/bin/a", args...)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if n == 0 {
+			args = []string{""} // there is always one
 		}
 		st := readStack(t, s, p)
 		if !slices.Equal(st.args, args) || !slices.Equal(st.env, []string{"HOME=/", "A="}) {

@@ -63,6 +63,9 @@ const maxScripts = 4
 // Open. All say what is wrong with which file.
 func Load(s *space.Space, f File, path string, o Options) (Program, error) {
 	p := Program{File: f, Path: path, Args: o.Args}
+	if len(p.Args) == 0 {
+		p.Args = []string{""} // as in Linux since 5.18: programs rely on a first argument
+	}
 	for depth := 0; ; depth++ {
 		next, args, err := script(p.File)
 		if err != nil {
