@@ -95,8 +95,8 @@ type program interface {
 	read(p *point) (v uint64, ok bool)
 	// film makes c be called in place of the handler, until restore is called.
 	film(c *Camera) (restore func())
-	// attached is called when p has been registered, detached when it is not any more: no handler runs
-	// afterwards.
+	// attached is called when p has its register, before any CPU watches for it; detached when it is not
+	// registered any more: no handler runs afterwards.
 	attached(p *point)
 	detached()
 }

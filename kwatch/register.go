@@ -146,12 +146,12 @@ func begin(ps []*point) (c attach.Change, err error) {
 			return c, err
 		}
 	}
-	c, n := set(ps)
 	for _, p := range ps {
 		if p.user != nil {
 			p.user.attached(p)
 		}
 	}
+	c, n := set(ps)
 	c.Then = append(c.Then, func() { begun(n) })
 	return c, nil
 }

@@ -34,6 +34,7 @@ type UserHandler func(h *Hit, t *proc.Thread)
 // user is the additional state of a watchpoint in a program's memory.
 type user struct {
 	process *proc.Process
+	memory  *proc.Memory // of the program that the address is of
 	handler UserHandler
 	engine  proc.Engine
 	over    chan struct{} // closed when the watchpoint is unregistered
@@ -108,6 +109,7 @@ func mapped(p *proc.Process, w *point) error {
 	if mem == nil {
 		return refusal.New(syscall.ESRCH, "kwatch: %s: the process has ended", w.what())
 	}
+	w.userOf().memory = mem
 	if _, ok := mem.At(uint64(w.addr)); !ok {
 		return refusal.New(syscall.EFAULT, "kwatch: %s: nothing is mapped there", w.what())
 	}
@@ -118,6 +120,9 @@ func (u *user) attached(p *point) {
 	u.engine.Exec = func(*proc.Thread) { p.end() }
 	u.engine.Exit = func(t *proc.Thread, _ proc.Status) { p.leftBehind(t) }
 	u.process.Attach(&u.engine)
+	if u.process.Memory() != u.memory { // it has executed another program, or ended, before that
+		p.gone.Store(true)
+	}
 	go func() {
 		select {
 		case <-u.process.Done():

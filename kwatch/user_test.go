@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/debugreg"
 	"sonde/kernel/abi"
 	"sonde/kernel/attach"
 	"sonde/kernel/vfs"
@@ -246,6 +247,32 @@ func TestNobodyWatchesWhatIsGone(t *testing.T) {
 	if unload(); !slices.Equal(checked, []uintptr{0x3000, 0x3000}) || (*log)[len(*log)-1][reg].On {
 		t.Errorf("%#x checked; %+v", checked, (*log)[len(*log)-1])
 	}
+}
+
+// TestExecWhileRegistering: the process executes another program when the address has been looked up. The new one
+// used to be watched at an address that was meant for the old one.
+func TestExecWhileRegistering(t *testing.T) {
+	log := onFake(t)
+	var w *proctest.World
+	w = proctest.NewWorld(64<<20, func(th *proc.Thread) {
+		if th.Regs().AX != reported {
+			calls.Handle(th)
+			return
+		}
+		at := userPoint(th.Process(), proctest.Data, 8, Write, ofNobody)
+		must(t, mapped(th.Process(), at))
+		next, err := w.Image("next", func(*proctest.Player) {})
+		must(t, err)
+		must(t, th.Exec(next))
+		reg, err := register(at)
+		must(t, err)
+		if !at.gone.Load() || slices.ContainsFunc(*log, func(s debugreg.Set) bool { return s[reg].On }) {
+			t.Errorf("the new program is watched: %v", *log)
+		}
+		must(t, UnregisterKwatch(reg))
+	})
+	p := start(t, w, nil, func(p *proctest.Player) { p.Call(reported) })
+	<-p.Done()
 }
 
 func ofNobody(*Hit, *proc.Thread) {}
