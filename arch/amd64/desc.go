@@ -79,8 +79,5 @@ func MakeGate(offset uint64, sel uint16, ist uint8, typ GateType, dpl uint8) Gat
 	}
 }
 
-// Present reports whether the gate may be taken.
-func (g Gate) Present() bool { return g.Lo&descP != 0 }
-
 // Offset returns the address the gate enters.
 func (g Gate) Offset() uint64 { return g.Lo&0xffff | g.Lo>>48<<16 | g.Hi<<32 }

@@ -15,14 +15,7 @@ const (
 	LevelDebug                // debugging
 )
 
+// levelNames are those that dmesg(1) uses.
 var levelNames = [...]string{
 	"emerg", "alert", "crit", "err", "warn", "notice", "info", "debug",
-}
-
-// String returns the name dmesg(1) uses for the level.
-func (l Level) String() string {
-	if int(l) < len(levelNames) {
-		return levelNames[l]
-	}
-	return "level?"
 }

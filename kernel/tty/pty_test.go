@@ -73,8 +73,8 @@ func TestPTYWaits(t *testing.T) {
 	for _, masterCloses := range []bool{false, true} {
 		tree, _ := ptyTree(t)
 		m, s := ptyOf(t, tree)
-		raw := Raw(m.Handle().(*Master).Termios())
-		m.Handle().(*Master).SetTermios(raw, false, false)
+		setting := raw(m.Handle().(*Master).Termios())
+		m.Handle().(*Master).SetTermios(setting, false, false)
 		fill := func(f *vfs.File) {
 			for err := error(nil); err == nil; {
 				_, err = vfs.Write(f, make([]byte, 1000))
@@ -111,7 +111,7 @@ func TestPTYWaits(t *testing.T) {
 func TestPTYLosesNothing(t *testing.T) {
 	tree, _ := ptyTree(t)
 	m, s := ptyOf(t, tree)
-	m.Handle().(*Master).SetTermios(Raw(m.Handle().(*Master).Termios()), false, false)
+	m.Handle().(*Master).SetTermios(raw(m.Handle().(*Master).Termios()), false, false)
 	const total = 1 << 19
 	var wg sync.WaitGroup
 	for _, ends := range [][2]*vfs.File{{m, s}, {s, m}} {

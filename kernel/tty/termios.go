@@ -65,14 +65,5 @@ var Sane = Termios{
 	CC:    [19]uint8{3, 28, 127, 21, 4, 0, 1, 0, 17, 19, 26, 0, 18, 15, 23, 22, 0},
 }
 
-// Raw returns t as cfmakeraw leaves it: each byte as it is, at once.
-func Raw(t Termios) Termios {
-	t.Iflag &^= INLCR | IGNCR | ICRNL | IXON | 0x2b // and breaks and parity
-	t.Oflag &^= OPOST
-	t.Lflag &^= ISIG | ICANON | ECHO | ECHONL | IEXTEN
-	t.CC[VMIN], t.CC[VTIME] = 1, 0
-	return t
-}
-
 // is reports whether c is the special character at a place. Zero is none.
 func (t *TTY) is(c byte, place int) bool { return c != 0 && t.termios.CC[place] == c }

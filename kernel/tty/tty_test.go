@@ -132,7 +132,7 @@ func TestReprintShowsTheLineAgain(t *testing.T) {
 func TestRawModeGivesEachByteAtOnce(t *testing.T) {
 	x := newTerm(t)
 	x.Input([]byte("typed"))
-	x.SetTermios(Raw(x.Termios()), false, false)
+	x.SetTermios(raw(x.Termios()), false, false)
 	if got := x.read(t); got != "typed" {
 		t.Errorf("what was typed before: %q", got)
 	}
@@ -150,7 +150,7 @@ func TestRawModeGivesEachByteAtOnce(t *testing.T) {
 func TestMinAndTime(t *testing.T) {
 	x := newTerm(t)
 	set := func(least, tenths byte) {
-		m := Raw(x.Termios())
+		m := raw(x.Termios())
 		m.CC[VMIN], m.CC[VTIME] = least, tenths
 		x.SetTermios(m, false, true)
 	}
@@ -239,4 +239,13 @@ func TestOnlyProgramsInTheForegroundGetWhatIsTyped(t *testing.T) {
 	if got := x.Reclaim(); string(got) != "ahead\n\nne" || x.Foreground() != 0 || x.Buffered() != 0 {
 		t.Errorf("reclaimed %q", got)
 	}
+}
+
+// raw returns t as cfmakeraw leaves it: each byte as it is, at once.
+func raw(t Termios) Termios {
+	t.Iflag &^= INLCR | IGNCR | ICRNL | IXON | 0x2b // and breaks and parity
+	t.Oflag &^= OPOST
+	t.Lflag &^= ISIG | ICANON | ECHO | ECHONL | IEXTEN
+	t.CC[VMIN], t.CC[VTIME] = 1, 0
+	return t
 }
