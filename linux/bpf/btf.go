@@ -72,6 +72,7 @@ func (b *btfObject) drop() {
 	defer btfs.Unlock()
 	if b.uses--; b.uses == 0 {
 		delete(btfs.all, b.id)
+		giveRoom(len(b.data))
 	}
 }
 
@@ -151,20 +152,29 @@ func btfLoad(c *call) (uint64, error) {
 	if size > btfMost {
 		return 0, refusal.New(syscall.E2BIG, "%d bytes of BTF: at most %d", size, btfMost)
 	}
-	data, err := c.in(c.u64(0), int(size))
-	if err != nil {
+	if err := takeRoom(int(size)); err != nil {
 		return 0, err
+	}
+	b, err := c.readBTF(l, int(size))
+	if err != nil {
+		giveRoom(int(size))
+		return 0, err
+	}
+	b.add()
+	return c.installBTF(b)
+}
+
+// readBTF copies types and reads them.
+func (c *call) readBTF(l *log, size int) (*btfObject, error) {
+	data, err := c.in(c.u64(0), size)
+	if err != nil {
+		return nil, err
 	}
 	t, err := btf.Read(data)
 	if err != nil {
-		return 0, l.write(err.Error()+"\n", err)
+		return nil, l.write(err.Error()+"\n", err)
 	}
-	if err := l.write("", nil); err != nil {
-		return 0, err
-	}
-	b := &btfObject{data: data, table: t}
-	b.add()
-	return c.installBTF(b)
+	return &btfObject{data: data, table: t}, l.write("", nil)
 }
 
 // setBTF notes by which types keys and values are described: btf_fd 48.

@@ -19,6 +19,7 @@ import (
 type progState struct {
 	name  string
 	gpl   bool
+	room  int // bytes that it has taken
 	btf   *btfObject
 	funcs []byte // of funcSize bytes each
 	lines []byte // of lineSize bytes each
@@ -32,7 +33,10 @@ type progState struct {
 const funcSize, lineSize = 8, 16
 
 // Gone is called when the program is freed.
-func (s *progState) Gone() { s.btf.drop() }
+func (s *progState) Gone() {
+	s.btf.drop()
+	giveRoom(s.room)
+}
 
 const (
 	insnsMost   = 1_000_000
@@ -72,7 +76,7 @@ func progLoad(c *call) (uint64, error) {
 		if prog != nil {
 			prog.Close()
 		} else {
-			state.btf.drop()
+			state.Gone()
 		}
 		return 0, err
 	}
@@ -122,17 +126,32 @@ func (c *call) program() (*bpf.Program, *progState, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	code, err := c.in(c.u64(8), int(count)*bpf.InsnBytes)
+	insns, err := c.insns(int(count))
 	if err != nil {
 		return nil, nil, err
 	}
-	insns, err := bpf.Decode(code)
 	gpl := slices.Contains(licenses, license)
-	state := &progState{name: name, gpl: gpl}
+	state := &progState{name: name, gpl: gpl, room: len(insns) * bpf.InsnBytes}
 	if name == "" {
 		name = "nameless"
 	}
-	return &bpf.Program{Name: name, Type: t, Insns: insns, GPL: gpl}, state, err
+	return &bpf.Program{Name: name, Type: t, Insns: insns, GPL: gpl}, state, nil
+}
+
+// insns copies n instructions, and takes room for them.
+func (c *call) insns(n int) ([]bpf.Insn, error) {
+	if err := takeRoom(n * bpf.InsnBytes); err != nil {
+		return nil, err
+	}
+	code, err := c.in(c.u64(8), n*bpf.InsnBytes)
+	var insns []bpf.Insn
+	if err == nil {
+		insns, err = bpf.Decode(code)
+	}
+	if err != nil {
+		giveRoom(n * bpf.InsnBytes)
+	}
+	return insns, err
 }
 
 // licenses are those that are compatible with the GPL.
