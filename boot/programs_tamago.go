@@ -90,6 +90,7 @@ func startPrograms() {
 	syscall.Uptime = uptime
 	syscall.Yield, syscall.GiveWay = usermode.Yield, usermode.GiveWay
 	syscall.Barrier = func() { smp.CallAll(func() {}) }
+	syscall.MostOpen = int(mm.Usable / 10 >> 10)
 	syscall.System.Version = "#1 " + runtime.Version()
 	syscall.System.CPUs = cpu.Num
 	syscall.System.Memory = memoryNow

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync"
 
+	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/device"
 	"sonde/kernel/vfs/pipe"
 	"sonde/sysctl"
@@ -21,6 +22,8 @@ func init() {
 	sysctl.NewFact("fs.pipe-user-pages-soft", number(pipe.Most/4096), "pages that all pipes may have together; beyond that, a new pipe gets one page")
 	sysctl.NewFact("kernel.cap_last_cap", number(lastCapability), "the number of the highest capability")
 	sysctl.NewFact("fs.nr_open", number(mostFiles), "the highest value that RLIMIT_NOFILE can have")
+	sysctl.NewFact("fs.file-max", func() string { return strconv.Itoa(MostOpen) }, "files that may be open in all")
+	sysctl.NewFact("fs.file-nr", func() string { return fmt.Sprintf("%d\t0\t%d", vfs.Opened(), MostOpen) }, "files that are open, 0, and fs.file-max")
 	sysctl.NewFact("kernel.perf_event_paranoid", number(2), "2: only root may watch the kernel; every process runs as root")
 	sysctl.NewFact("kernel.kptr_restrict", number(0), "0: root sees addresses of the kernel")
 	sysctl.NewFact("kernel.unprivileged_bpf_disabled", number(2), "2: only root may load eBPF programs")

@@ -7,6 +7,7 @@ import (
 	sys "syscall"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/linux/desc"
 	"sonde/linux/proc"
@@ -113,10 +114,34 @@ func anyFile(t *proc.Thread, fd uint64) (*vfs.File, error) {
 	return filesOf(t).Descriptors().Get(asInt(fd))
 }
 
-// install gives an open file the lowest free descriptor. It takes over the hold.
+// MostOpen is how many files may be open in all, each of which takes the kernel up to 1 KiB. Written at boot.
+var MostOpen = 1 << 16
+
+// mayOpen refuses n files more if there are too many then.
+//
+// Errors: ENFILE.
+func mayOpen(n int) error {
+	if vfs.Opened()+n > MostOpen {
+		return refusal.New(sys.ENFILE, "%d files are open: fs.file-max is %d", vfs.Opened(), MostOpen)
+	}
+	return nil
+}
+
+// install gives a file that has just been opened the lowest free descriptor. It takes over the hold.
+//
+// Errors: EMFILE, ENFILE; the file is closed then.
+func install(t *proc.Thread, f *vfs.File, closeOnExec bool) (uint64, error) {
+	if err := mayOpen(0); err != nil {
+		vfs.Close(f)
+		return 0, err
+	}
+	return give(t, f, closeOnExec)
+}
+
+// give is install for a file that may have been open before.
 //
 // Errors: EMFILE; the file is closed then.
-func install(t *proc.Thread, f *vfs.File, closeOnExec bool) (uint64, error) {
+func give(t *proc.Thread, f *vfs.File, closeOnExec bool) (uint64, error) {
 	fd, err := filesOf(t).Descriptors().Install(f, closeOnExec, 0, maxFiles(t))
 	if err != nil {
 		vfs.Close(f)

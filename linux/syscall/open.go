@@ -71,6 +71,9 @@ func openFile(t *proc.Thread, fd, addr uint64, flags int, mode uint32) (uint64, 
 }
 
 func openPlace(t *proc.Thread, dir *vfs.Place, path string, flags int, mode uint32) (uint64, error) {
+	if err := mayOpen(1); err != nil {
+		return 0, err
+	}
 	var f *vfs.File
 	err := unleased(t, flags&abi.O_NONBLOCK == 0, func() (err error) {
 		f, err = vfs.OpenAt(dir, path, flags&^abi.O_CLOEXEC, vfs.Perm(mode&07777)&^filesOf(t).umask())

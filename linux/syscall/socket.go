@@ -233,6 +233,9 @@ func accept4(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := mayOpen(1); err != nil {
+		return 0, err
+	}
 	w := waiterOf(t, f, 0, s.Options().ReceiveTime)
 	for {
 		c, err := s.Accept(asInt(a[3]))

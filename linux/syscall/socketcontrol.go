@@ -142,7 +142,7 @@ func (o *controlOut) files(files []*vfs.File, closeOnExec bool) error {
 	}
 	var numbers []byte
 	for len(files) > 0 && len(numbers) < room*4 {
-		fd, err := install(o.t, files[0], closeOnExec)
+		fd, err := give(o.t, files[0], closeOnExec)
 		files = files[1:]
 		if err != nil {
 			o.cut = true

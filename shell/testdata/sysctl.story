@@ -1,5 +1,6 @@
-sonde# sysctl -a | grep -v random
+sonde# sysctl -a | grep -v random | grep -v file-nr
 debug.kprobes-optimization = 1
+fs.file-max = 65536
 fs.inotify.max_queued_events = 16384
 fs.inotify.max_user_instances = 128
 fs.inotify.max_user_watches = 65536

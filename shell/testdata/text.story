@@ -6,23 +6,23 @@ help: no command, program or purpose nothing
 (status 1)
 sonde# echo 'alpha\nx' | cat
 alpha\nx
-sonde# sysctl -a | grep -v random | grep -n kernel
-9:kernel.bpf_memory = 67108864
-10:kernel.bpf_unsafe = 0
-11:kernel.cap_last_cap = 40
-12:kernel.domainname = (none)
-13:kernel.hostname = sonde
-14:kernel.kptr_restrict = 0
-15:kernel.osrelease = 6.1.0-sonde
-16:kernel.ostype = Linux
-17:kernel.panic = 5
-18:kernel.perf_event_max_sample_rate = 100000
-19:kernel.perf_event_paranoid = 2
-20:kernel.pid_max = 4194304
-21:kernel.sched_rr_timeslice_ms = 100
-22:kernel.tainted = 0
-23:kernel.unprivileged_bpf_disabled = 2
-24:kernel.version = 
+sonde# sysctl -a | grep -v random | grep -v file-nr | grep -n kernel
+10:kernel.bpf_memory = 67108864
+11:kernel.bpf_unsafe = 0
+12:kernel.cap_last_cap = 40
+13:kernel.domainname = (none)
+14:kernel.hostname = sonde
+15:kernel.kptr_restrict = 0
+16:kernel.osrelease = 6.1.0-sonde
+17:kernel.ostype = Linux
+18:kernel.panic = 5
+19:kernel.perf_event_max_sample_rate = 100000
+20:kernel.perf_event_paranoid = 2
+21:kernel.pid_max = 4194304
+22:kernel.sched_rr_timeslice_ms = 100
+23:kernel.tainted = 0
+24:kernel.unprivileged_bpf_disabled = 2
+25:kernel.version = 
 sonde# help kernel | grep ^un
 uname      print the name of the system (-a: everything about it)
 sonde# help files | grep -i -c CPU$
@@ -92,8 +92,9 @@ sonde# echo x | hexdump -n -1
 hexdump: "-1" is not a number of bytes
 usage: hexdump [-C] [-n bytes] [-s skip] [file...]
 (status 2)
-sonde# sysctl -a | grep -v random | more
+sonde# sysctl -a | grep -v random | grep -v file-nr | more
 debug.kprobes-optimization = 1
+fs.file-max = 65536
 fs.inotify.max_queued_events = 16384
 fs.inotify.max_user_instances = 128
 fs.inotify.max_user_watches = 65536
