@@ -161,14 +161,15 @@ func (k *Kprobe) attach(kind kind) error {
 	if err := k.fits(pt, fn); err != nil {
 		return err
 	}
+	if err := room(first); err != nil {
+		return err
+	}
 	if first {
-		if err := room(); err != nil {
-			return err
-		}
 		if err := pt.copyToSlot(); err != nil {
 			return err
 		}
 	}
+	probes++
 	k.Addr, k.point = addr, pt
 	k.ledger.Open(machine.This.CPUs)
 	k.Flags.Clear(flagsOwn)
@@ -191,16 +192,23 @@ func (k *Kprobe) registered() bool {
 	return k.Flags.Has(flagRegistered) && k.point != nil && slices.Contains(k.point.probes(), k)
 }
 
-// siteBytes is roughly the kernel's memory that a probed place takes, with its probe and
-// detour but without ledgers.
-const pointBytes = 2 << 10
+// probes counts the registered ones. guarded by mu
+var probes uint64
 
-// room refuses another probed place if all of them would take half of the memory: nothing
-// else could run then.
-func room() error {
-	each := pointBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
-	if n := uint64(points.Len() + 1); n*each > machine.This.Memory/2 {
-		return refusal.New(syscall.ENOMEM, "no memory for another probed place; %d are in use", points.Len())
+// probeBytes is roughly the kernel's memory that a probe takes, with its place and detour but
+// without ledgers.
+const probeBytes = 2 << 10
+
+// room refuses another probe if all of them would take too much of the memory: nothing else could
+// run then. A place that has no probe yet gets one up to half of the memory, others up to three quarters.
+func room(first bool) error {
+	each := probeBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
+	most := machine.This.Memory / 2
+	if !first {
+		most += most / 2
+	}
+	if (probes+1)*each > most {
+		return refusal.New(syscall.ENOMEM, "no memory for another probe; %d are registered", probes)
 	}
 	return nil
 }
@@ -257,6 +265,7 @@ func takeOut(ks []*Kprobe) (gone []*Kprobe, written []uintptr) {
 		}
 		k.Flags.Clear(flagRegistered)
 		k.point.remove(k)
+		probes--
 		gone = append(gone, k)
 	}
 	return gone, rearm(pointsOf(gone))

@@ -9,7 +9,6 @@ import (
 
 	"sonde/kernel/probe"
 	"sonde/kprobes/machine"
-	"sonde/kprobes/place"
 )
 
 // TestProbeIsAsLargeAsTheMachine: a probe used to have an account for each of 32
@@ -42,16 +41,18 @@ func TestRoomIsHalfOfMemory(t *testing.T) {
 	const places, cpus = 10, 3
 	defer func(m machine.Machine) { machine.This = m }(machine.This)
 	machine.This.CPUs = cpus
-	machine.This.Memory = 2 * places * (pointBytes + (cpus+1)*uint64(probe.AccountBytes))
-	for n := range uintptr(places) {
-		if err := room(); err != nil {
-			t.Fatalf("%d places: %v", n, err)
+	machine.This.Memory = 2 * places * (probeBytes + (cpus+1)*uint64(probe.AccountBytes))
+	for n := range places {
+		if err := room(true); err != nil {
+			t.Fatalf("%d probes: %v", n, err)
 		}
-		addr := 0x1000 + 16*n
-		points.Insert(&point{Place: place.Place{Addr: addr}})
-		defer points.Remove(addr)
+		probes++
 	}
-	if err := room(); !errors.Is(err, syscall.ENOMEM) {
-		t.Errorf("%d places: %v, want ENOMEM", places, err)
+	defer func() { probes -= places }()
+	if err := room(false); err != nil {
+		t.Errorf("another at a place that has one: %v", err)
+	}
+	if err := room(true); !errors.Is(err, syscall.ENOMEM) {
+		t.Errorf("%d probes: %v, want ENOMEM", places, err)
 	}
 }

@@ -173,7 +173,7 @@ var points = []Mutant{
 	},
 	{
 		Name: "memory-for-any-number-of-probes", File: "kprobes/attach.go",
-		Old: "n*each > machine.This.Memory/2", New: "n*each > machine.This.Memory*2",
+		Old: "(probes+1)*each > most ", New: "(probes+1)*each > 4*most ",
 		By:  host("kprobes", "TestMemoryRunsOut"),
 		Why: "probes take all memory",
 	},

@@ -31,8 +31,8 @@ var registering = []Mutant{
 	},
 	{
 		Name: "site-forgotten-before-the-disarming", File: "kprobes/attach.go",
-		Old: "\t\tk.point.remove(k)\n\t\tgone = append(gone, k)\n",
-		New: "\t\tk.point.remove(k)\n\t\tpoints.Remove(k.point.Addr)\n\t\tgone = append(gone, k)\n",
+		Old: "\t\tk.point.remove(k)\n\t\tprobes--\n",
+		New: "\t\tk.point.remove(k)\n\t\tpoints.Remove(k.point.Addr)\n\t\tprobes--\n",
 		By:  host("kprobes", "TestUnregisterWaits"),
 		Why: "a hit that comes before the breakpoint is gone belongs to nobody",
 	},
