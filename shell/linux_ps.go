@@ -132,8 +132,7 @@ func psState(p *proc.Process) string {
 // psCommandLine is the command line, with a ? for each control character. A process that has ended
 // has only its name.
 func psCommandLine(p *proc.Process) string {
-	_, args := p.Program()
-	line := strings.Join(args, " ")
+	line := strings.ReplaceAll(strings.TrimSuffix(p.CommandLine(), "\x00"), "\x00", " ")
 	switch {
 	case p.State() == "Z":
 		line = "[" + p.Name() + "] <defunct>"

@@ -29,7 +29,11 @@ func TestPsListsProgramsAsLinuxDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	img.Args = []string{"parent", "a\nb", "--long"}
+	args := "parent\x00a\nb\x00--long\x00"
+	if _, err := img.Space.CopyOut(proctest.Data, []byte(args)); err != nil {
+		t.Fatal(err)
+	}
+	img.Layout.ArgStart, img.Layout.ArgEnd = proctest.Data, proctest.Data+uint64(len(args))
 	files, err := syscall.NewFiles(vfs.Root.RootPlace())
 	if err != nil {
 		t.Fatal(err)

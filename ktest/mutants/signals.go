@@ -65,7 +65,7 @@ var signals = []Mutant{
 	},
 	{
 		Name: "limits-of-the-first-process", File: "linux/proc/clone.go",
-		Old: "\tc.path, c.exe, c.layout, c.args, c.limits = p.path, p.exe, p.layout, p.args, p.limits", New: "\tc.path, c.exe, c.layout, c.args, c.limits = p.path, p.exe, p.layout, p.args, p.table.init.limits",
+		Old: "\tc.path, c.exe, c.layout, c.limits = p.path, p.exe, p.layout, p.limits", New: "\tc.path, c.exe, c.layout, c.limits = p.path, p.exe, p.layout, p.table.init.limits",
 		By:  host("linux/syscall", "TestLimitsAreCopied"),
 		Why: "a child does not have its parent's limits",
 	},

@@ -232,7 +232,7 @@ func (p *Process) give(c *Process) {
 
 // inherit copies what a child has from its maker. mu held.
 func (c *Process) inherit(p *Process, flags uint64) {
-	c.path, c.exe, c.layout, c.args, c.limits = p.path, p.exe, p.layout, p.args, p.limits
+	c.path, c.exe, c.layout, c.limits = p.path, p.exe, p.layout, p.limits
 	c.fileLimit.Store(p.fileLimit.Load())
 	c.name.Store(p.name.Load())
 	c.persona.Store(p.persona.Load())

@@ -17,7 +17,6 @@ type Image struct {
 	Path   string // of the program's file, as it was given
 	Exe    string // the same, absolute and without symbolic links
 	Layout Layout
-	Args   []string
 }
 
 // Exec makes t's process run another program. All other threads of the process end first.
@@ -107,7 +106,7 @@ func (p *Process) replace(t *Thread, img Image) {
 		t.TID = p.PID
 		p.table.threads[t.TID] = t
 	}
-	p.path, p.exe, p.layout, p.args = img.Path, img.Exe, img.Layout, img.Args
+	p.path, p.exe, p.layout = img.Path, img.Exe, img.Layout
 	t.show()
 	p.setName(path.Base(img.Path))
 	img.Space.SetLimits(p.limits.memory())
@@ -138,7 +137,7 @@ func (t *Table) Start(s Spec) (*Process, error) {
 	n.cpu.Reset(s.IP, s.SP)
 	p := &Process{
 		table: t, began: time.Now(), done: make(chan struct{}), res: s.Resources,
-		path: s.Path, exe: s.Exe, layout: s.Layout, args: s.Args,
+		path: s.Path, exe: s.Exe, layout: s.Layout,
 		actions: new(sharedActions), exitSignal: abi.SIGCHLD,
 	}
 	name := shortName(path.Base(s.Path))

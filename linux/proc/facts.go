@@ -1,6 +1,8 @@
 package proc
 
 import (
+	"strings"
+
 	"sonde/kernel/abi"
 	"sonde/linux/signal"
 )
@@ -15,7 +17,6 @@ type Layout struct {
 // Facts are what /proc shows about a process, all at one moment.
 type Facts struct {
 	Name, Exe              string
-	Args                   []string
 	Layout                 Layout
 	Parent, Group, Session int
 	Threads                []int // their numbers, the first one's first
@@ -56,7 +57,7 @@ func (p *Process) Facts() Facts {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	f := Facts{
-		Name: p.Name(), Exe: p.exe, Args: p.args, Layout: p.layout, ExitSignal: p.exitSignal,
+		Name: p.Name(), Exe: p.exe, Layout: p.layout, ExitSignal: p.exitSignal,
 		Used: p.used(), Reaped: p.reaped, Status: p.status, Pending: p.pending.Set(),
 	}
 	if p.parent != nil {
@@ -82,4 +83,39 @@ func (p *Process) Facts() Facts {
 		}
 	}
 	return f
+}
+
+// mostStrings bounds what is copied of what a program may have spread out.
+const mostStrings = 4 << 20
+
+// CommandLine returns the arguments with a zero byte behind each, as they are in the program's memory
+// now. If the last of these bytes is no zero, the program has written another text, which may go on in the
+// environment: it ends at its first zero. A process that has ended has none.
+//
+// Source: Linux, proc_pid_cmdline(5).
+func (p *Process) CommandLine() string {
+	l := p.Facts().Layout
+	args := p.textAt(l.ArgStart, l.ArgEnd)
+	if args == "" || args[len(args)-1] == 0 {
+		return args
+	}
+	text, _, _ := strings.Cut(p.textAt(l.ArgStart, l.EnvEnd), "\x00")
+	return text
+}
+
+// Environment returns the variables where the program found them at its start.
+func (p *Process) Environment() string {
+	l := p.Facts().Layout
+	return p.textAt(l.EnvStart, l.EnvEnd)
+}
+
+// textAt returns what is in the memory from start to end; if not all is there, its beginning.
+func (p *Process) textAt(start, end uint64) string {
+	m := p.Memory()
+	if m == nil || end <= start {
+		return ""
+	}
+	b := make([]byte, min(end-start, mostStrings))
+	n, _ := m.CopyIn(b, start)
+	return string(b[:n])
 }

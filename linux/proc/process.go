@@ -37,7 +37,6 @@ type Process struct {
 	path      string // of the program's file
 	exe       string // the same, absolute
 	layout    Layout
-	args      []string
 	parent    *Process
 	children  []*Process
 	threads   []*Thread
@@ -124,11 +123,11 @@ func (p *Process) setName(name string) {
 // shortName returns the first 15 bytes of a name, as in Linux.
 func shortName(name string) string { return name[:min(len(name), 15)] }
 
-// Program returns the path of the program's file and the arguments.
-func (p *Process) Program() (path string, args []string) {
+// Path returns the path of the program's file, as it was given.
+func (p *Process) Path() string {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
-	return p.path, p.args
+	return p.path
 }
 
 // Memory returns the address space, or nil at the end. Unless the caller is a thread of p,

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"sonde/kernel/procfs"
@@ -113,8 +112,8 @@ func (link) Stat() vfs.Info { return vfs.Info{Mode: fs.ModeSymlink | 0777} }
 // nodesOf are the files of /proc/PID, and of a thread's folder below it.
 func nodesOf(tree *vfs.FS, p *proc.Process, who func() subject) map[string]vfs.Node {
 	return map[string]vfs.Node{
-		"cmdline": ctl.Text(func() string { return commandLine(p.Facts().Args) }),
-		"environ": ctl.Text(func() string { return environ(p) }),
+		"cmdline": ctl.Text(p.CommandLine),
+		"environ": ctl.Text(p.Environment),
 		"auxv":    ctl.Text(func() string { return string(p.Facts().Layout.Auxv) }),
 		"comm":    ctl.Text(func() string { return p.Name() + "\n" }),
 		"maps":    ctl.Print(func(w io.Writer) { maps(w, p) }),
@@ -151,28 +150,6 @@ func found(path string) (string, error) {
 		return "", syscall.ENOENT
 	}
 	return path, nil
-}
-
-// commandLine is the arguments with a zero byte behind each.
-func commandLine(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return strings.Join(args, "\x00") + "\x00"
-}
-
-// mostEnviron bounds what is copied of what a program may have spread out.
-const mostEnviron = 4 << 20
-
-// environ is the strings where the program found them at its start.
-func environ(p *proc.Process) string {
-	l, m := p.Facts().Layout, p.Memory()
-	if m == nil || l.EnvEnd <= l.EnvStart {
-		return ""
-	}
-	b := make([]byte, min(l.EnvEnd-l.EnvStart, mostEnviron))
-	n, _ := m.CopyIn(b, l.EnvStart)
-	return string(b[:n])
 }
 
 func maps(w io.Writer, p *proc.Process) {

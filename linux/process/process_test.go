@@ -39,9 +39,9 @@ func run(t *testing.T, f proctest.Program) {
 		t.Fatal(err)
 	}
 	img.Exe = "/proc/cmdfile"
-	img.Space.CopyOut(proctest.Data, []byte("A=1\x00B=2\x00"))
-	img.Layout = proc.Layout{CodeStart: 1000, CodeEnd: 1001, StackStart: 1002, ArgStart: 1003, ArgEnd: 1004,
-		EnvStart: proctest.Data, EnvEnd: proctest.Data + 8, Auxv: []byte("auxv")}
+	img.Space.CopyOut(proctest.Data, []byte("test\x00-v\x00A=1\x00B=2\x00"))
+	img.Layout = proc.Layout{CodeStart: 1000, CodeEnd: 1001, StackStart: 1002, ArgStart: proctest.Data, ArgEnd: proctest.Data + 8,
+		EnvStart: proctest.Data + 8, EnvEnd: proctest.Data + 16, Auxv: []byte("auxv")}
 	files, err := syscall.NewFiles(vfs.Root.RootPlace())
 	if err != nil {
 		t.Fatal(err)
@@ -117,15 +117,27 @@ func TestMagicLinks(t *testing.T) {
 	})
 }
 
+// TestCommandLine: it is what is in the program's memory, where it can write a longer text.
+func TestCommandLine(t *testing.T) {
+	run(t, func(p *proctest.Player) {
+		for written, want := range map[string]string{"none\x00-q\x00": "none\x00-q\x00", "a title": "a title\x00", "a longer one": "a longer one"} {
+			p.Poke(proctest.Data, append([]byte(written), 0))
+			if got := text(p, "/proc/self/cmdline"); got != want {
+				t.Errorf("%q: %q", written, got)
+			}
+		}
+	})
+}
+
 func TestFilesOfAProcess(t *testing.T) {
 	run(t, func(p *proctest.Player) {
 		for name, want := range map[string]string{
 			"self/comm":    `^test\n$`,
-			"2/cmdline":    `^test\x00$`,
+			"2/cmdline":    `^test\x00-v\x00$`,
 			"self/environ": "^A=1\x00B=2\x00$",
 			"self/auxv":    `^auxv$`,
 			"self/maps":    `(?m)^00600000-00610000 rw-p 00000000 00:00 0 $`,
-			"self/stat":    `^2 \(test\) R 1 \d+ 1( -?\d+){19} 1000 1001 1002 0 0( \d+){17} 1003 1004 6291456 6291464 0\n$`,
+			"self/stat":    `^2 \(test\) R 1 \d+ 1( -?\d+){19} 1000 1001 1002 0 0( \d+){17} 6291456 6291464 6291464 6291472 0\n$`,
 			"self/statm":   `^32 \d+ 0 0 0 32 0\n$`,
 			"self/status":  `(?s)^Name:\ttest\nState:\tR \(running\)\nTgid:\t2\nPid:\t2\nPPid:\t1\n.*VmSize:\t     128 kB\nVmLck:\t       0 kB\n.*Threads:\t1\n`,
 			"self/nothing": `^no such file`,

@@ -125,7 +125,7 @@ func (w *World) Image(name string, f Program) (proc.Image, error) {
 	defer w.mu.Unlock()
 	ip := callAt + 0x1000*uint64(len(w.programs)+0x100)
 	w.programs[ip] = f
-	return proc.Image{Space: s, IP: ip, SP: StackTop, Path: "/bin/" + name, Args: []string{name}}, nil
+	return proc.Image{Space: s, IP: ip, SP: StackTop, Path: "/bin/" + name}, nil
 }
 
 // Handler gives a handler an address, for sigaction.

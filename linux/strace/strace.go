@@ -75,8 +75,8 @@ func (t *Tracer) add(p *proc.Process, threads int) {
 // call that would have brought it there. variables is the size of its environment.
 func (t *Tracer) Began(p *proc.Process, variables int) {
 	t.Attach(p)
-	path, args := p.Program()
-	text := Execve(path, args, p.Facts().Layout.EnvStart, variables)
+	args := strings.Split(strings.TrimSuffix(p.CommandLine(), "\x00"), "\x00")
+	text := Execve(p.Path(), args, p.Facts().Layout.EnvStart, variables)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {

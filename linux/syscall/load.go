@@ -77,7 +77,7 @@ func loadInto(s *space.Space, v *vdso.VDSO, p Program) (proc.Image, error) {
 		}
 	}
 	exe, err := fileName(prog.File)
-	return proc.Image{Space: s, IP: prog.IP, SP: prog.SP, Path: prog.Path, Exe: exe, Args: prog.Args, Layout: proc.Layout{
+	return proc.Image{Space: s, IP: prog.IP, SP: prog.SP, Path: prog.Path, Exe: exe, Layout: proc.Layout{
 		CodeStart: prog.CodeStart, CodeEnd: prog.CodeEnd, StackStart: prog.StackStart,
 		ArgStart: prog.ArgStart, ArgEnd: prog.ArgEnd, EnvStart: prog.EnvStart, EnvEnd: prog.EnvEnd,
 		Auxv: prog.Auxv,

@@ -36,7 +36,7 @@ func unknown(t *proc.Thread, n uint64) sys.Errno {
 	if n >= uint64(len(names)) || names[n] == "" {
 		key = nameless
 	}
-	path, _ := t.Process().Program()
+	path := t.Process().Path()
 	w := who{path, key, ""}
 	if countMissing(w) {
 		p := t.Process()
