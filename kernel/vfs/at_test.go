@@ -3,6 +3,7 @@ package vfs
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 	"syscall"
@@ -294,6 +295,48 @@ func TestPathFollowsRenames(t *testing.T) {
 		if i, _ := a.StatAt(a.cwd, path, true); i.Links != want {
 			t.Errorf("%s has %d links, want %d", path, i.Links, want)
 		}
+	}
+}
+
+// TestEntriesOfOpenDirectories: they have a limit, and count until the directory is closed or read again.
+func TestEntriesOfOpenDirectories(t *testing.T) {
+	f := newRoot()
+	a := &at{f, t, f.RootPlace()}
+	a.must(f.MkdirAll("/many", 0777))
+	const each = 1000
+	for i := range each - 2 { // and . and ..
+		a.must(f.MkdirAll(fmt.Sprintf("/many/%d", i), 0777))
+	}
+	before := listed.Load()
+	var open []*File
+	for range mostListed/each + 1 {
+		d, err := f.OpenFile("/many", O_RDONLY)
+		a.must(err)
+		open = append(open, d)
+	}
+	last := open[len(open)-1]
+	read := func(d *File) error { return d.ReadDirents(func(Dirent) bool { return false }) }
+	for range 2 {
+		for _, d := range open[:len(open)-1] {
+			a.must(read(d))
+		}
+		if err := read(last); !errors.Is(err, syscall.ENOMEM) {
+			t.Errorf("%d directories of %d entries are open: %v", len(open), each, err)
+		}
+		_, err := open[0].Seek(0, io.SeekStart)
+		a.must(err)
+		a.must(read(last))
+		_, err = last.Seek(0, io.SeekStart)
+		a.must(err)
+	}
+	for _, d := range open {
+		a.must(d.Close())
+		if err := d.ReadDirents(func(Dirent) bool { return false }); !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("closed: %v", err)
+		}
+	}
+	if n := listed.Load() - before; n != 0 {
+		t.Errorf("%d entries are left", n)
 	}
 }
 

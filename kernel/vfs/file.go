@@ -40,6 +40,12 @@ var opened atomic.Int64
 // Opened returns how many files are open, pipes and the like included.
 func Opened() int { return int(opened.Load()) }
 
+// mostListed bounds the entries of all open directories together, which take less than 128 bytes each.
+const mostListed = 256 << 10
+
+// listed counts them.
+var listed atomic.Int64
+
 // errClosed is what operations on a closed file return: the error of io/fs and that of programs.
 var errClosed = fmt.Errorf("%w: %w", fs.ErrClosed, syscall.EBADF)
 
@@ -124,9 +130,18 @@ func Close(f *File) error {
 	}
 	f.closed()
 	if f.handle == nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.unlist()
 		return nil
 	}
 	return pathError("close", f.name, f.handle.Close())
+}
+
+// unlist forgets what list has filled in: the directory is read again. Context: mu held.
+func (f *File) unlist() {
+	listed.Add(-int64(len(f.entries)))
+	f.entries, f.listed = nil, false
 }
 
 // closed reports to watches that the last use of f has ended.

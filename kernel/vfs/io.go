@@ -316,7 +316,7 @@ func (f *File) Seek(off int64, whence int) (int64, error) {
 		return 0, pathError("seek", f.name, syscall.EINVAL)
 	}
 	if off == 0 {
-		f.entries, f.listed = nil, false // the directory is read again
+		f.unlist()
 	}
 	f.off = off
 	return off, nil

@@ -32,8 +32,8 @@ func (f *FS) readDir(name string) ([]fs.DirEntry, error) {
 	}
 	entries := []fs.DirEntry{}
 	for _, e := range p.list() {
-		if e.node != nil {
-			entries = append(entries, fs.FileInfoToDirEntry(fileInfo{e.Name, e.node.Stat()}))
+		if d := p.stated(e); d != nil {
+			entries = append(entries, d)
 		}
 	}
 	return entries, nil

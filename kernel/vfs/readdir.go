@@ -15,8 +15,6 @@ type Dirent struct {
 	Ino  uint64
 	Mode fs.FileMode // only the type
 	Next int64       // the position after the entry
-
-	node Node // nil for "." and ".."
 }
 
 // list returns the entries of a directory sorted by name, "." and ".." first. A name that is
@@ -32,7 +30,7 @@ func (p *Place) list() []Dirent {
 	for _, name := range names {
 		if c, err := p.child(name); err == nil {
 			i := c.info()
-			all = append(all, Dirent{Name: name, Ino: i.Ino, Mode: i.Mode, node: c.node})
+			all = append(all, Dirent{Name: name, Ino: i.Ino, Mode: i.Mode})
 		}
 	}
 	for i := range all {
@@ -41,10 +39,20 @@ func (p *Place) list() []Dirent {
 	return all
 }
 
+// stated returns what io/fs has for an entry; nil for "." and "..", and for what has been removed.
+func (p *Place) stated(e Dirent) fs.DirEntry {
+	c, err := p.child(e.Name)
+	if err != nil || e.Name == "." || e.Name == ".." {
+		return nil
+	}
+	return fs.FileInfoToDirEntry(fileInfo{e.Name, c.node.Stat()})
+}
+
 // ReadDirents calls take with the entries from the position on, until take returns false: that
 // entry is returned again next time. The directory is as it was when its first entry was read.
 //
-// Errors: ENOTDIR, ENOENT for a directory that was removed, EBADF (wrapped with the path).
+// Errors: ENOTDIR, ENOENT for a directory that was removed, EBADF; ENOMEM while open directories hold
+// too many entries (wrapped with the path).
 func (f *File) ReadDirents(take func(Dirent) bool) error {
 	d, ok := f.node.(Directory)
 	switch {
@@ -59,7 +67,9 @@ func (f *File) ReadDirents(take func(Dirent) bool) error {
 	f.happened(abi.IN_ACCESS)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.list()
+	if err := f.list(); err != nil {
+		return pathError("readdir", f.name, err)
+	}
 	for f.off < int64(len(f.entries)) && take(f.entries[f.off]) {
 		f.off++
 	}
@@ -67,10 +77,22 @@ func (f *File) ReadDirents(take func(Dirent) bool) error {
 }
 
 // list fills f.entries. Context: mu held.
-func (f *File) list() {
-	if !f.listed {
-		f.entries, f.listed = f.place.list(), true
+//
+// Errors: ENOMEM; EBADF the file has been closed meanwhile.
+func (f *File) list() error {
+	if f.listed {
+		return nil
 	}
+	f.entries, f.listed = f.place.list(), true
+	switch n := listed.Add(int64(len(f.entries))); {
+	case n > mostListed:
+		f.unlist()
+		return syscall.ENOMEM
+	case f.Closed(): // its last Close may have come too early for that
+		f.unlist()
+		return errClosed
+	}
+	return nil
 }
 
 func (d *Dir) isGone() bool {
@@ -88,8 +110,8 @@ func (f *File) ReadDir(n int) ([]fs.DirEntry, error) {
 		if n > 0 && len(got) == n {
 			return false
 		}
-		if e.node != nil {
-			got = append(got, fs.FileInfoToDirEntry(fileInfo{e.Name, e.node.Stat()}))
+		if d := f.place.stated(e); d != nil {
+			got = append(got, d)
 		}
 		return true
 	})
