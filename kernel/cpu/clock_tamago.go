@@ -75,7 +75,7 @@ func Calibrate(a *acpi.Info, want string) bool {
 		if want != "" && ref.name != want || !ref.prepare(ref, a) {
 			continue
 		}
-		m, ok := settle(func(part uint64) (measured, bool) {
+		m, ok := calibrate(func(part uint64) (measured, bool) {
 			ref.prepare(ref, a) // a PIT that counts down once starts again
 			lapicWrite(lapicTimerInit, 0xffff_ffff)
 			m, ok := ref.measure(Rdtsc, lapicCount, part)

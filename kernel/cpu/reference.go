@@ -27,13 +27,13 @@ const maxReads = 1 << 20
 // measurements is how often measure is tried at most.
 const measurements = 256
 
-// settle measures until the least frequency has been measured twice, or if there are others
+// calibrate measures until the least frequency has been measured twice, or if there are others
 // three times. Where the host takes the CPU away for so long that the reference goes round, the
 // counters seem to be too fast, never too slow. Each measurement is for another part of a second:
 // those in which it went round then differ, and on a busy host the short ones succeed. It fails if
 // measure does, or if none comes again, as the reference jumps or the host is busy all the time:
 // least is the least frequency then, 0 if there is none.
-func settle(measure func(part uint64) (measured, bool)) (least measured, ok bool) {
+func calibrate(measure func(part uint64) (measured, bool)) (least measured, ok bool) {
 	same, enough := 0, 2
 	for n := range uint64(measurements) {
 		m, ok := measure(100 + 15*min(n, 20))

@@ -53,9 +53,9 @@ func TestMeasureOfNonsense(t *testing.T) {
 	}
 }
 
-// TestSettle: a host that takes the CPU away makes a reference go round, and its measurements
+// TestCalibrate: a host that takes the CPU away makes a reference go round, and its measurements
 // too high, by chance by the same factor.
-func TestSettle(t *testing.T) {
+func TestCalibrate(t *testing.T) {
 	const hz, apic = 2596e6, 1000e6
 	for _, c := range []struct {
 		name  string
@@ -70,7 +70,7 @@ func TestSettle(t *testing.T) {
 		{"never twice the same", nil, 0, measurements},
 	} {
 		n := 0
-		m, ok := settle(func(uint64) (measured, bool) {
+		m, ok := calibrate(func(uint64) (measured, bool) {
 			x := 1 / float64(n+1)
 			if c.times != nil {
 				x = c.times[n]
@@ -85,7 +85,7 @@ func TestSettle(t *testing.T) {
 			t.Errorf("%s: %d, and the least was %d", c.name, m.tsc, wild)
 		}
 	}
-	if m, ok := settle(func(uint64) (measured, bool) { return measured{}, false }); ok || m != (measured{}) {
+	if m, ok := calibrate(func(uint64) (measured, bool) { return measured{}, false }); ok || m != (measured{}) {
 		t.Error("a reference that does not run:", m, ok)
 	}
 }
@@ -113,7 +113,7 @@ func TestPITOnABusyHost(t *testing.T) {
 			m.ns += 1000
 			return -(m.ns * 1193182 / 1e9) & 0xffff
 		}
-		got, ok := settle(func(part uint64) (measured, bool) {
+		got, ok := calibrate(func(part uint64) (measured, bool) {
 			start := m.ns
 			return ref.measure(func() uint64 { return m.tick(tscHz) }, func() uint32 { return uint32(-(m.ns - start)) }, part)
 		})

@@ -217,12 +217,12 @@ func (p *Player) Call(n uint64, args ...uint64) int64 {
 		}
 	}
 	p.trap(proc.SystemCall)
-	return int64(p.settle())
+	return int64(p.serve())
 }
 
-// settle does what the registers ask for until they say that the call has
+// serve does what the registers ask for until they say that the call has
 // returned.
-func (p *Player) settle() uint64 {
+func (p *Player) serve() uint64 {
 	for {
 		switch r := &p.regs; r.IP {
 		case afterIP:
@@ -253,7 +253,7 @@ func (p *Player) Fault(vector proc.Event, code, addr uint64) {
 	p.regs.IP = afterIP
 	p.regs.Vector, p.regs.Err, p.addr = uint64(vector), code, addr
 	p.trap(vector)
-	p.settle()
+	p.serve()
 }
 
 // Interrupt is an interrupt at the present place.

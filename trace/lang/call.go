@@ -32,7 +32,7 @@ func init() {
 		"time": {0, 1, (*checker).time}, "strftime": {2, 2, (*checker).strftime}, "nsecs": {0, 1, (*checker).nsecs},
 		"strncmp": {3, 3, (*checker).strncmp}, "strcontains": {2, 2, (*checker).strcontains}, "strlen": {1, 1, (*checker).strlen}, "strerror": {1, 1, (*checker).strerror},
 		"ntop": {1, 2, (*checker).ntop}, "pton": {1, 1, (*checker).pton}, "macaddr": {1, 1, (*checker).macaddr}, "bswap": {1, 1, (*checker).bswap},
-		"speculate": {0, 0, (*checker).speculate}, "commit": {0, 1, (*checker).settle}, "discard": {0, 1, (*checker).settle},
+		"speculate": {0, 0, (*checker).speculate}, "commit": {0, 1, (*checker).endSpeculation}, "discard": {0, 1, (*checker).endSpeculation},
 		"getopt": {1, 3, (*checker).getopt},
 		"pid":    {0, 1, (*checker).process}, "tid": {0, 1, (*checker).process}, "ppid": {0, 1, (*checker).process},
 		"path": {1, 2, (*checker).path}, "signal": {1, 1, (*checker).signal}, "uaddr": {1, 1, (*checker).uaddr}, "container_of": {3, 3, (*checker).containerOf},

@@ -47,7 +47,7 @@ func (g *generator) perform(e *Expr) {
 		g.emit("r1 = r0")
 		g.emit("call 109")
 	case "commit", "discard":
-		g.settles(e)
+		g.endSpeculation(e)
 	case "exit":
 		g.exit(e.Args)
 	default:

@@ -9,8 +9,8 @@ func (c *checker) speculate(*Expr) Type {
 	return int64Type
 }
 
-// settle checks commit() and discard().
-func (c *checker) settle(e *Expr) Type {
+// endSpeculation checks commit() and discard().
+func (c *checker) endSpeculation(e *Expr) Type {
 	c.settings.Speculates = true
 	for _, a := range e.Args {
 		c.number(a)
@@ -39,8 +39,8 @@ func (g *generator) begins() {
 	g.emit("*(u64 *)(%s) = r0", g.held())
 }
 
-// settles generates commit() and discard().
-func (g *generator) settles(e *Expr) {
+// endSpeculation generates commit() and discard().
+func (g *generator) endSpeculation(e *Expr) {
 	g.emit("*(u64 *)(%s) = 0", g.held())
 	a := &Action{Kind: pick(e.Name == "commit", Commit, Discard), Args: []Type{int64Type}, Span: e.Span}
 	to := g.begin(a, g.head()+8)
