@@ -35,9 +35,9 @@ type LateCPU struct {
 
 func (e *LateError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "smp: stop machine: %v after %v:", syscall.ETIMEDOUT, e.Limit)
+	fmt.Fprintf(&b, "smp: stop machine: after %v", e.Limit)
 	for _, c := range e.CPUs {
-		fmt.Fprintf(&b, " CPU %d %s", c.ID, c.where())
+		fmt.Fprintf(&b, ", CPU %d %s", c.ID, c.where())
 	}
 	return b.String()
 }

@@ -57,8 +57,12 @@ type Mismatch struct {
 }
 
 func (m *Mismatch) Error() string {
-	return fmt.Sprintf("text: write %#x: %v: found %s, not %s",
-		m.addr, m.errno, hex.EncodeToString(m.found[:m.n]), hex.EncodeToString(m.want[:m.n]))
+	when := ""
+	if m.errno == syscall.EIO {
+		when = " afterwards"
+	}
+	return fmt.Sprintf("text: write %#x: found%s %s, not %s",
+		m.addr, when, hex.EncodeToString(m.found[:m.n]), hex.EncodeToString(m.want[:m.n]))
 }
 
 // Unwrap returns the errno.

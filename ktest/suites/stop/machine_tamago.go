@@ -129,7 +129,9 @@ func lateCPU(t *suites.T) {
 		if !errors.Is(err, syscall.ETIMEDOUT) || !errors.As(err, &late) {
 			t.Fatalf("got %v", err)
 		}
-		t.Logf("%v", err)
+		if s := err.Error(); !strings.Contains(s, "after 200ms, CPU ") || strings.Contains(s, syscall.ETIMEDOUT.Error()) {
+			t.Errorf("it says %q", s)
+		}
 		if on.Load() != 0 {
 			t.Errorf("fn has run")
 		}

@@ -153,7 +153,7 @@ func mismatch(t *suites.T) {
 		t.Fatalf("got %v", err)
 	}
 	t.Logf("%v", err)
-	if s := err.Error(); !strings.Contains(s, "found 1e1f202122, not 1e1f202123") {
+	if s := err.Error(); !strings.Contains(s, ": found 1e1f202122, not 1e1f202123") || strings.Contains(s, syscall.EILSEQ.Error()) {
 		t.Errorf("it says %q", s)
 	}
 	unchanged(t)
