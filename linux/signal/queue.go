@@ -65,11 +65,11 @@ func (q *Queue) Take(blocked Set, info *abi.Siginfo) (ok bool) {
 		i++
 	}
 	*info = q.infos[i]
-	if len(q.infos) == 1 {
-		q.infos = q.infos[:0]
-	} else {
-		q.infos = slices.Delete(q.infos, i, i+1)
+	if len(q.infos) == 1 { // the usual case, in fewer instructions
+		q.infos, q.set = q.infos[:0], 0
+		return true
 	}
+	q.infos = slices.Delete(q.infos, i, i+1)
 	if q.Find(func(s *abi.Siginfo) bool { return int(s.Signo) == n }) == nil {
 		q.set &^= One(n)
 	}
