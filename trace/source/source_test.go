@@ -211,7 +211,7 @@ func TestExpand(t *testing.T) {
 // TestManyFunctions: those of a large program are listed in no time, each name once.
 func TestManyFunctions(t *testing.T) {
 	var names []string
-	for i := range 100_000 {
+	for i := range 400_000 {
 		names = append(names, fmt.Sprintf("f%06d", i/2))
 	}
 	s := &Source{Functions: func(string) []string { return names }}
@@ -219,7 +219,7 @@ func TestManyFunctions(t *testing.T) {
 	if got := s.functionsOf("/bin/large", "f*"); len(got) != len(names)/2 {
 		t.Errorf("%d functions", len(got))
 	}
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }

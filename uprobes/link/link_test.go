@@ -20,14 +20,14 @@ func TestPath(t *testing.T) {
 // TestManyFunctions: those of a large program are found in no time, each name once.
 func TestManyFunctions(t *testing.T) {
 	var all []program.Symbol
-	for i := range 100_000 {
+	for i := range 400_000 {
 		all = append(all, program.Symbol{Name: fmt.Sprintf("f%06d", i/2)})
 	}
 	begun := time.Now()
 	if got := fitting(all, "f*"); len(got) != len(all)/2 {
 		t.Errorf("%d functions", len(got))
 	}
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }
