@@ -23,7 +23,7 @@ var userprobes = []Mutant{
 	},
 	{
 		Name: "enabled-without-a-breakpoint", File: "uprobes/enable.go",
-		Old: "\tif !allOff {\n\t\tif err := x.arm(m.point); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\tm.flags.Clear(disabled)\n", New: "\tm.flags.Clear(disabled)\n\tif !allOff {\n\t\tif err := x.arm(m.point); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n",
+		Old: "\t\tif err := x.arm(m.point); err != nil {\n\t\t\treturn err\n\t\t}\n", New: "\t\tx.arm(m.point)\n",
 		By:  host("uprobes", "TestEnableFailsWhole"),
 		Why: "a probe whose text is gone counts as enabled",
 	},

@@ -278,7 +278,7 @@ func programRefused(t *suites.T) {
 	defer vfs.Remove(path)
 	never := func(*kwatch.Hit, *proc.Thread) { panic("it has a bug") }
 	var ended *proc.Process
-	reg := -1
+	reg, good := -1, -1 // the handler of good is not abandoned
 	run(t, path, func(p *proc.Process) {
 		ended = p
 		for _, addr := range []uintptr{0, 0x500000, wordAt() &^ 7, 1<<47 - 8} {
@@ -295,13 +295,18 @@ func programRefused(t *suites.T) {
 		var err error
 		reg, err = kwatch.RegisterKwatchUser(p, counter, 8, kwatch.Write, never)
 		t.Must(err)
+		good, err = kwatch.RegisterKwatchUser(p, counter, 8, kwatch.Write, func(*kwatch.Hit, *proc.Thread) {})
+		t.Must(err)
 	})
-	t.Until("the end to be noticed", func() bool { return kwatch.All()[0].Gone })
+	t.Until("the end to be noticed", func() bool { return kwatch.All()[0].Gone && kwatch.All()[1].Gone })
 	t.Until("no CPU to watch for it", func() bool {
 		var still atomic.Uint64
 		suites.EachCPU(func(int) { still.Or(debugreg.Enabled(debugreg.ReadDR7())) })
 		return still.Load() == 0
 	})
+	if l := off(t, good); l.Ledger.Abandoned != 0 {
+		t.Errorf("%+v", l)
+	}
 	if l := off(t, reg); l.Ledger.Abandoned != 1 || !strings.Contains(l.Where, "of process") {
 		t.Errorf("%+v", l)
 	}
