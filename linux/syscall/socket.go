@@ -233,11 +233,11 @@ func accept4(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := mayOpen(1); err != nil {
-		return 0, err
-	}
 	w := waiterOf(t, f, 0, s.Options().ReceiveTime)
 	for {
+		if err := mayOpen(1); err != nil { // the connection would be lost
+			return 0, err
+		}
 		c, err := s.Accept(asInt(a[3]))
 		if err == nil {
 			return installAccepted(t, c, a)
