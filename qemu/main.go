@@ -184,17 +184,11 @@ func (o options) limit() time.Duration {
 	return scriptTimeout
 }
 
-// run boots what the options say and returns the exit status.
+// run boots what the options say and returns the exit status. What is wrong with files that were
+// named is said before anything is built.
 func run(o options) int {
 	if o.vet {
 		return vet(o)
-	}
-	if o.Image == "" {
-		path, err := image.Build(image.BuildOptions{Test: o.test, NoLinux: o.noLinux, With: o.with, Say: prefixed{os.Stderr}})
-		if err != nil {
-			return cannotBuild(err)
-		}
-		o.Image = path
 	}
 	if o.bt.given {
 		spec, remove, err := o.bt.save()
@@ -209,6 +203,13 @@ func run(o options) int {
 		return fail(err, machine.StatusUsage)
 	}
 	defer remove()
+	if o.Image == "" {
+		path, err := image.Build(image.BuildOptions{Test: o.test, NoLinux: o.noLinux, With: o.with, Say: prefixed{os.Stderr}})
+		if err != nil {
+			return cannotBuild(err)
+		}
+		o.Image = path
+	}
 	switch {
 	case o.build && o.stick:
 		return makeStick(o)

@@ -107,6 +107,7 @@ func TestWrongArguments(t *testing.T) {
 			args = append([]string{"-c", "true"}, args...)
 		}
 		cmd := exec.Command(path, args...)
+		cmd.Env = []string{"PATH=/nonexistent"} // so it cannot build, which would say what it does
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		cmd.Run()

@@ -100,8 +100,10 @@ func Build(opts BuildOptions) (string, error) {
 		return "", err
 	}
 	if opts.Finish.Initramfs == nil && !opts.NoLinux {
-		defer opts.step("building the programs of the image")()
-		if opts.Finish.Initramfs, err = userland(root, dir); err != nil {
+		done := opts.step("building the programs of the image")
+		opts.Finish.Initramfs, err = userland(root, dir)
+		done()
+		if err != nil {
 			return "", err
 		}
 	}
