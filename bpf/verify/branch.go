@@ -74,22 +74,26 @@ func (w *walk) narrow(s *state, in bpf.Insn, rel scalar.Rel) bool {
 }
 
 // learn sets what is known of a register, and of all copies of it. It depends on the other
-// operand, too.
+// operand, too. It returns false if that cannot be; where a copy tells so, what is known of the copy
+// has decided the comparison.
 func (w *walk) learn(s *state, r uint8, old reg, n scalar.Value, other *origin) bool {
 	now := &s.top().regs[r]
 	now.n = now.n.Meet(n)
 	now.from = refined(old.from, other)
-	if old.id == 0 {
+	if old.id == 0 || now.n.Empty() {
 		return !now.n.Empty()
 	}
-	learned, from, possible := now.n, now.from, !now.n.Empty()
+	learned, from, possible := now.n, now.from, true
 	s.each(func(v *reg) {
 		if v.kind != number || v.id != old.id {
 			return
 		}
 		w.values++
 		n := v.n.Meet(scalar.Do(scalar.Add, learned, scalar.Const(uint64(v.add-old.add))))
-		possible = possible && !n.Empty()
+		if n.Empty() && possible {
+			v.from.mark(decided)
+			possible = false
+		}
 		if n != v.n {
 			v.n, v.from = n, refined(v.from, from)
 		}

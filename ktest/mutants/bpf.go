@@ -111,6 +111,12 @@ var compiled = []Mutant{
 		Why: "an endless loop is accepted: no path leads out of it, and each comes back to a state that is seen",
 	},
 	{
+		Name: "decided-by-a-copy-unmarked", File: "bpf/verify/branch.go",
+		Old: "			v.from.mark(decided)\n", New: "",
+		By:  host("bpf/verify", "TestWhatDecidesIsCompared"),
+		Why: "a path that knows less is taken for one that was walked, and what it does is never looked at",
+	},
+	{
 		Name: "null-that-is-not-compared", File: "bpf/verify/memory.go",
 		Old: "	case p.nullable:\n", New: "	case p.nullable && p.kind == number:\n",
 		By:  host("bpf/verify", "TestRefused"),
