@@ -308,3 +308,6 @@ func TestNamesOfInstancesThatAreRefused(t *testing.T) {
 		t.Errorf("loaded: %v", l)
 	}
 }
+
+// triple is inlined into a function of another file.
+func triple(x int) int { return x * 3 }

@@ -60,24 +60,32 @@ func Current() string {
 }
 
 // Of returns the name of the loaded instance that contains the function at pc, or "" for the
-// kernel. A module's functions are those in the file that registers it or, if it comes from
-// outside the kernel's tree, in its package. Of several instances it is the first that is
-// live: as long as there is one, the module's code is not gone.
+// kernel. A module's functions are those in the file that registers it and, if it comes from
+// outside the kernel's tree, those in the files of its package that register none. Of several
+// instances it is the first that is live: as long as there is one, the module's code is not gone.
 func Of(pc uintptr) string {
-	fn := runtime.FuncForPC(pc)
-	if fn == nil {
-		return ""
-	}
-	file, _ := fn.FileLine(fn.Entry())
-	pkg := packageOf(fn.Name())
+	file, pkg := source(pc)
 	inside := pkg == "sonde" || strings.HasPrefix(pkg, "sonde/")
 	table.mu.Lock()
 	defer table.mu.Unlock()
-	name := first(func(m *Module) bool { return m.file == file })
-	if name == "" && !inside {
-		name = first(func(m *Module) bool { return m.pkg == pkg })
+	for _, m := range table.known {
+		if m.file == file {
+			inside = true // if m is not loaded, nobody has this file
+		}
 	}
-	return name
+	return first(func(m *Module) bool { return m.file == file || !inside && m.pkg == pkg })
+}
+
+// source returns the file and the package of the function at pc. The instruction there may be of
+// another one, which the compiler has inlined; the first never is.
+func source(pc uintptr) (file, pkg string) {
+	fn := runtime.FuncForPC(pc)
+	if fn == nil {
+		return "", ""
+	}
+	fn = runtime.FuncForPC(fn.Entry())
+	file, _ = fn.FileLine(fn.Entry())
+	return file, packageOf(fn.Name())
 }
 
 // first returns the name of the first live instance whose module fits, otherwise of the first

@@ -3,6 +3,7 @@ package module
 import (
 	"errors"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +95,65 @@ func TestFunctionsBelongToTheModuleOfTheirFile(t *testing.T) {
 	check("loaded", "mine")
 	Rmmod("mine")
 	check("unloaded", "")
+}
+
+// mixed has code of a function in another file.
+//
+//go:noinline
+func mixed(x int) int { return triple(x) }
+
+// TestInlinedCodeBelongsToItsCaller: a probe may be anywhere in a function. Where code of another
+// file is, the module used to be that file's.
+func TestInlinedCodeBelongsToItsCaller(t *testing.T) {
+	fresh(t)
+	Register(&Module{Name: "mine", Exit: func() {}})
+	Insmod("mine")
+	entry, inlined := reflect.ValueOf(mixed).Pointer(), 0
+	for pc := entry; runtime.FuncForPC(pc).Entry() == entry; pc++ {
+		if got := Of(pc); got != "mine" {
+			t.Fatalf("mixed+%d is of %q", pc-entry, got)
+		}
+		if !strings.HasSuffix(runtime.FuncForPC(pc).Name(), ".mixed") {
+			inlined++
+		}
+	}
+	if inlined == 0 {
+		t.Error("nothing is inlined: this tests nothing")
+	}
+}
+
+// TestModulesOfOnePackage: what is in a file that registers a module is that module's, whether it is
+// loaded or not. The package's other module used to get it, and to take it along.
+func TestModulesOfOnePackage(t *testing.T) {
+	fresh(t)
+	repeat, shared := reflect.ValueOf(strings.Repeat).Pointer(), reflect.ValueOf((*strings.Builder).Grow).Pointer()
+	file, pkg := source(repeat)
+	for name, file := range map[string]string{"first": file, "second": "second.go"} {
+		Register(&Module{Name: name, Exit: func() {}})
+		table.known[name].file, table.known[name].pkg = file, pkg // as if it were registered there
+	}
+	var during []string
+	OnUnload(func(string) []string { during = append(during, Of(repeat)+" "+Of(shared)); return nil })
+	for _, step := range []struct{ do, name, repeat, shared string }{
+		{"insmod", "second", "", "second"},
+		{"insmod", "first", "first", "second"},
+		{"rmmod", "second", "first", "first"},
+		{"insmod", "second", "first", "first"},
+		{"rmmod", "first", "", "second"},
+		{"rmmod", "second", "", ""},
+	} {
+		if step.do == "insmod" {
+			Insmod(step.name)
+		} else {
+			Rmmod(step.name)
+		}
+		if a, b := Of(repeat), Of(shared); a != step.repeat || b != step.shared {
+			t.Errorf("%s %s: %q and %q, want %q and %q", step.do, step.name, a, b, step.repeat, step.shared)
+		}
+	}
+	if want := []string{"first first", "first second", " second"}; !slices.Equal(during, want) {
+		t.Errorf("when modules go, the functions are of %q, want %q", during, want)
+	}
 }
 
 func TestCodeStaysWhileAnInstanceDoes(t *testing.T) {
