@@ -225,7 +225,7 @@ func dry(want string) func(*testing.T, string) {
 func testsAll(t *testing.T, command string) {
 	const last = "SONDE_BRIEF=1 go test -vet=off -parallel 4 -timeout 4h ./...\n"
 	dry(last)(t, command)
-	if !strings.HasSuffix(document(t, ".ci/run"), "\nexec env "+last) {
+	if !strings.HasSuffix(document(t, ".ci/run"), "\nenv "+last) {
 		t.Errorf(".ci/run does not end with %q", last)
 	}
 }
