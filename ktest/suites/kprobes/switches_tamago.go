@@ -3,6 +3,8 @@
 package kprobes
 
 import (
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"sonde/arch/amd64"
@@ -14,6 +16,7 @@ import (
 func init() {
 	suites.Add("kprobes/every_boundary_of_the_stack_switches", everySwitch)
 	suites.Add("kprobes/bad_handlers_in_the_stack_switches", badSwitch)
+	suites.Add("kprobes/jprobes_on_the_stack_switches", jprobeSwitch)
 }
 
 // switches are the functions in which, for some instructions, SP is on the stack
@@ -107,6 +110,38 @@ func badSwitch(t *suites.T) {
 	clean(t)
 	if t.Logf("%d handlers abandoned", abandoned); abandoned < 5 {
 		t.Errorf("too few")
+	}
+}
+
+// jprobeSwitch has a jprobe on each function that switches, first one at a time and then on all, while
+// all CPUs switch. A handler has the trap's stack, whichever the function has.
+func jprobeSwitch(t *suites.T) {
+	t.OneMachine()
+	end := startLoad(t)
+	var hits [2]atomic.Uint64
+	for round, size := range []int{1, len(switches)} {
+		for names := range slices.Chunk(switches, size) {
+			var all []*kprobes.Jprobe
+			for _, name := range names {
+				j := &kprobes.Jprobe{Entry: func() { hits[round].Add(1); kprobes.JprobeReturn() }}
+				j.KP.Addr = uintptr(t.Function(name).Addr)
+				all = append(all, j)
+			}
+			t.Must(kprobes.RegisterJprobes(all))
+			for _, j := range all {
+				t.Until("a hundred hits", func() bool { return j.KP.Hits() >= 100 })
+			}
+			kprobes.UnregisterJprobes(all)
+			for _, j := range all {
+				expect(t, &j.KP, j.KP.Hits(), j.KP.NMissed())
+				hits[round].Add(-j.KP.Ledger().Handled)
+			}
+		}
+	}
+	end()
+	clean(t)
+	if a, b := hits[0].Load(), hits[1].Load(); a != 0 || b != 0 {
+		t.Errorf("%d and %d calls of a handler are not counted", int64(a), int64(b))
 	}
 }
 
