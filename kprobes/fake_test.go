@@ -31,6 +31,7 @@ type fake struct {
 
 	graces []*gracePeriod
 	stands []uintptr // where CPUs go on when the machine is stopped
+	late   int       // so many stops of the machine time out
 	inTrap bool      // the caller is a handler
 	sse    any       // the handler that may change X0-X14
 	later  bool      // a change is completed, without mu
@@ -149,6 +150,10 @@ func (f *fake) poke(addr uintptr, old, new byte) error {
 // swap is how jumps come and go.
 func (f *fake) swap(patches []text.Patch, standing func(uintptr) bool) (time.Duration, error) {
 	f.note(fmt.Sprintf("swap %d", len(patches)))
+	if f.late > 0 {
+		f.late--
+		return 0, refusal.New(syscall.ETIMEDOUT, "smp: stop machine: after 1s, CPU 1 does not take NMIs either")
+	}
 	if slices.ContainsFunc(f.stands, standing) {
 		return 0, ErrRetry
 	}

@@ -113,6 +113,43 @@ func TestJumpRetries(t *testing.T) {
 	f.did(n, "swap 1", "grace", "swap 1", "disarm t.work+0x0", "sync 1", "quiesce")
 }
 
+// TestJumpOutWaitsForLateCPUs: whoever takes a jump out gets no error, so a stop of the machine that times
+// out is tried again, whatever it is taken out for. Only then is the breakpoint removed, or another probe set.
+func TestJumpOutWaitsForLateCPUs(t *testing.T) {
+	inside := at("t.work", 3)
+	for what, c := range map[string]struct {
+		do   func(k *Kprobe)
+		then string // the change of the breakpoint that it is for
+	}{
+		"unregistered": {UnregisterKprobe, "disarm t.work+0x0"},
+		"all disabled": {func(*Kprobe) { SetEnabled(false) }, "disarm t.work+0x0"},
+		"jumps off":    {func(*Kprobe) { SetJumps(false) }, ""},
+		"covered":      {func(*Kprobe) { RegisterKprobe(inside) }, "arm t.work+0x3"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			f := newFake(t)
+			k, d := f.jumped()
+			f.late = 2
+			n := len(f.log)
+			c.do(k)
+			if Optimized(k.Addr) || f.isJump(d.Detour) {
+				t.Error("the jump is still there")
+			}
+			want := []string{"swap 1", "grace", "swap 1", "grace", "swap 1"}
+			if c.then != "" {
+				want = append(want, c.then)
+			}
+			did := slices.DeleteFunc(f.log[n:], func(s string) bool { return s == "write" || s == "watch" || s == "sync 1" || s == "quiesce" })
+			if !slices.Equal(did, want) {
+				t.Errorf("called %q, want %q", did, want)
+			}
+			SetEnabled(true)
+			SetJumps(true)
+			UnregisterKprobe(inside)
+		})
+	}
+}
+
 // TestSetJumps: off, breakpoints are back and nothing is a candidate.
 func TestSetJumps(t *testing.T) {
 	f := newFake(t)
@@ -223,10 +260,14 @@ func TestStopFails(t *testing.T) {
 	k := at("t.work", 0)
 	f.must(k)
 	c := f.bound(7)
+	f.late = 1
+	late := f.now()
+	_, _, err := Jump([]Candidate{*c})
+	f.refused(late, err, syscall.ETIMEDOUT, "CPU 1")
 	b := f.code(k.Addr, 8)
 	b[4]++ // somebody else writes code
 	before := f.now()
-	_, _, err := Jump([]Candidate{*c})
+	_, _, err = Jump([]Candidate{*c})
 	f.refused(before, err, syscall.EILSEQ, "is not there")
 	if b[4]--; Optimized(k.Addr) {
 		t.Error("counted as a jump")

@@ -196,6 +196,12 @@ var points = []Mutant{
 		Why: "a jump stays when a CPU was in the way once",
 	},
 	{
+		Name: "jump-out-stopped-by-a-late-cpu", File: "kprobes/arm.go",
+		Old: "errors.Is(err, syscall.ETIMEDOUT)", New: "errors.Is(err, syscall.EIO)",
+		By:  host("kprobes", "TestJumpOutWaitsForLateCPUs"),
+		Why: "a CPU that is late while a jump is taken out ends the kernel",
+	},
+	{
 		Name: "entry-behind-a-gap-not-found", File: "kernel/probe/table.go",
 		Old: "\t\t\te.Store(&t.gap)\n", New: "\t\t\te.Store(nil)\n",
 		By:  host("kernel/probe", "TestTable"),
