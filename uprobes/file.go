@@ -11,6 +11,7 @@ import (
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
+	"sonde/linux/program"
 	"sonde/uprobes/images"
 	"sonde/uprobes/place"
 )
@@ -150,7 +151,7 @@ func removeFile(f *file) (left []*member) {
 
 // find determines the offset in the file.
 //
-// Errors: ENOENT no such symbol; ENOEXEC not a program; EILSEQ.
+// Errors: those of program.File.FindOne; ENOEXEC not a program; EILSEQ.
 func (f *file) find(u *Uprobe) error {
 	mu.Lock()
 	defer mu.Unlock()
@@ -164,21 +165,42 @@ func (f *file) find(u *Uprobe) error {
 		return nil
 	}
 	if im == nil {
-		return refusal.New(syscall.ENOEXEC, "uprobes: %s is not a program that can be probed by symbol", u.Path)
+		return errNoProgram(u.Path)
 	}
-	s, err := im.Lookup(u.Symbol)
-	switch {
-	case err != nil:
+	at, err := im.FindOne(u.Symbol, u.Offset)
+	if err != nil {
 		return fmt.Errorf("%w in %s", err, u.Path)
-	case s.Indirect:
-		return refusal.New(syscall.EOPNOTSUPP, "uprobes: %s is an indirect function (IFUNC), which only selects the code to call; probe the selected function", u.Symbol)
 	}
-	off, ok := im.Offset(s.Addr + u.Offset)
-	if !ok {
-		return refusal.New(syscall.EINVAL, "uprobes: %s+%#x is not in the file", u.Symbol, u.Offset)
+	f.off = at.Offset
+	return f.describe(im, at.Addr)
+}
+
+// Program calls f with what is known of the program at a path, and returns its result. Of the programs used last it
+// need not be read again. f must not register or unregister probes, nor keep the File.
+//
+// Context: goroutine.
+// Errors: those of opening the file; ENODEV it is no regular file; ENOEXEC it is no program.
+func Program(path string, f func(*program.File) error) error {
+	opened, err := vfs.Open(path, vfs.O_RDONLY)
+	if err != nil {
+		return err
 	}
-	f.off = off
-	return f.describe(im, s.Addr+u.Offset)
+	defer vfs.Close(opened)
+	ident, err := images.IdentOf(opened)
+	if err != nil {
+		return err
+	}
+	defer idle()
+	mu.Lock()
+	defer mu.Unlock()
+	if im := images.Of(path, ident); im != nil {
+		return f(im.File)
+	}
+	return errNoProgram(path)
+}
+
+func errNoProgram(path string) error {
+	return refusal.New(syscall.ENOEXEC, "uprobes: %s is not a program that can be probed by symbol", path)
 }
 
 // describe notes how returns of the function at addr are seen.

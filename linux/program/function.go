@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"syscall"
@@ -67,23 +68,47 @@ func (l *function) name() string {
 	return l.Name
 }
 
-// Boundary fails if no instruction begins at addr. A function with data in it is refused
-// as a whole: what is code there cannot be told.
+// Boundary fails if no instruction begins at addr, in one of the functions that it is in. A function with data in it
+// is refused as a whole, unless addr is in another as well: what is code there cannot be told.
 //
 // Errors: EILSEQ; ErrNoFunction, if nothing is known there.
 func (f *File) Boundary(addr uint64) error {
-	s, off, ok := f.At(addr)
-	if !ok {
+	all := f.around(addr)
+	if all == nil {
 		return ErrNoFunction
 	}
-	l, err := f.read(s)
-	if err != nil {
-		return err
+	begins, unknown := false, error(nil)
+	for _, s := range all {
+		l, err := f.read(s)
+		if err != nil {
+			unknown = err
+			continue
+		}
+		if _, ok := slices.BinarySearch(l.begins, addr-s.Addr); !ok {
+			return refusal.New(syscall.EILSEQ, "%s+%#x is inside an instruction", l.name(), addr-s.Addr)
+		}
+		begins = true
 	}
-	if _, ok := slices.BinarySearch(l.begins, off); !ok {
-		return refusal.New(syscall.EILSEQ, "%s+%#x is inside an instruction", l.name(), off)
+	if begins {
+		return nil
 	}
-	return nil
+	return unknown
+}
+
+// around returns the functions that addr is in, one for each place where one begins.
+func (f *File) around(addr uint64) (all []Symbol) {
+	s, _, ok := f.At(addr)
+	if !ok {
+		return nil
+	}
+	all = []Symbol{s}
+	i, _ := slices.BinarySearchFunc(f.funcs, s.Addr, func(s Symbol, addr uint64) int { return cmp.Compare(s.Addr, addr) })
+	for n := i - 1; n >= 0 && n >= i-near; n-- {
+		if c := f.funcs[n]; addr < c.End() && c.Addr != all[len(all)-1].Addr {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // Instructions returns the offsets of the instructions of s.

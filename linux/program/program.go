@@ -41,11 +41,23 @@ type Symbol struct {
 // End returns the address behind s.
 func (s Symbol) End() uint64 { return s.Addr + s.Size }
 
+// rank orders the names of one place: the greatest is what it is called.
+func (s Symbol) rank() (n int) {
+	if s.global {
+		n += 2
+	}
+	if _, older := cutVersion(s.Name); !older {
+		n++
+	}
+	return n
+}
+
 // File is a program, or a library.
 type File struct {
 	elf    *object
-	funcs  []Symbol // by address, then by name; several may have one address
-	names  map[string][]int
+	funcs  []Symbol         // by address, then by name; several may have one address
+	names  map[string][]int // places in funcs
+	older  map[string][]int // of older versions, by the name without it
 	frames *cfi.Table
 	gotab  *gotab // nil if there is none
 
@@ -99,12 +111,19 @@ func (f *File) readSymbols() {
 	for _, s := range f.funcs {
 		goAt[s.Addr] = true
 	}
-	for _, s := range append(f.elf.symbols(secSymbols), f.elf.symbols(secDynamic)...) {
+	add := func(s symbol, version string) {
 		if s.kind != symFunc && s.kind != symIndirect || s.section == symUndefined || goAt[s.value] {
-			continue
+			return
 		}
-		name, _, _ := strings.Cut(s.name, "@") // write@@GLIBC_2.2.5
-		f.funcs = append(f.funcs, Symbol{Name: name, Addr: s.value, Size: s.size, Indirect: s.kind == symIndirect, global: !s.local})
+		name, _, _ := strings.Cut(s.name, "@@") // write@@GLIBC_2.2.5; realpath@GLIBC_2.2.5 is an older version
+		f.funcs = append(f.funcs, Symbol{Name: name + version, Addr: s.value, Size: s.size, Indirect: s.kind == symIndirect, global: !s.local})
+	}
+	for _, s := range f.elf.symbols(secSymbols) {
+		add(s, "")
+	}
+	version := f.elf.versions()
+	for i, s := range f.elf.symbols(secDynamic) {
+		add(s, version(i))
 	}
 }
 
@@ -115,9 +134,13 @@ func (f *File) index() {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Size, a.Size)) < 0
 	})
 	f.funcs = slices.CompactFunc(f.funcs, func(a, b Symbol) bool { return a.Addr == b.Addr && a.Name == b.Name })
-	f.names = map[string][]int{}
+	f.names, f.older = map[string][]int{}, map[string][]int{}
 	for i := range f.funcs {
-		f.names[f.funcs[i].Name] = append(f.names[f.funcs[i].Name], i)
+		name := f.funcs[i].Name
+		f.names[name] = append(f.names[name], i)
+		if base, older := cutVersion(name); older {
+			f.older[base] = append(f.older[base], i)
+		}
 	}
 	next := ^uint64(0) // where the next function begins
 	for i := len(f.funcs) - 1; i >= 0; i-- {
@@ -127,6 +150,26 @@ func (f *File) index() {
 		}
 		if s.Size == 0 {
 			s.Size = f.sizeOf(s.Addr, next)
+		}
+	}
+	f.cutInner()
+}
+
+// near is how far to look back for a function that another lies in: such ones are rare, and short.
+const near = 16
+
+// cutInner has a symbol in the middle of a function end with it: an assembler gives a symbol that is set to a place in
+// a function the size of all of it. What .eh_frame knows as a function keeps its size.
+func (f *File) cutInner() {
+	for i := range f.funcs {
+		s := &f.funcs[i]
+		if e, ok := f.frames.Find(s.Addr); s.Go || ok && e.Begin == s.Addr {
+			continue
+		}
+		for _, outer := range f.funcs[max(0, i-near):i] {
+			if outer.Addr < s.Addr && s.Addr < outer.End() {
+				s.Size = min(s.Size, outer.End()-s.Addr)
+			}
 		}
 	}
 }
@@ -149,29 +192,8 @@ func (f *File) sizeOf(at, next uint64) uint64 {
 // ErrNoFunction says that nothing is known of a place.
 var ErrNoFunction = errors.New("program: no function is known there")
 
-// Lookup returns the function of that name. Of several a global one is meant.
-//
-// Errors: ENOENT there is none; EADDRNOTAVAIL there are several.
-func (f *File) Lookup(name string) (Symbol, error) {
-	var found []Symbol
-	for _, i := range f.names[name] {
-		if s := f.funcs[i]; len(found) == 0 || s.global == found[0].global {
-			found = append(found, s)
-		} else if s.global {
-			found = []Symbol{s}
-		}
-	}
-	switch {
-	case len(found) == 0 || name == "":
-		return Symbol{}, refusal.New(syscall.ENOENT, "there is no function %s", name)
-	case len(found) > 1:
-		return Symbol{}, refusal.New(syscall.EADDRNOTAVAIL, "there are %d functions %s, at %#x and %#x", len(found), name, found[0].Addr, found[1].Addr)
-	}
-	return found[0], nil
-}
-
 // At returns the function that addr is in, and how far. Of several names it takes a
-// global one.
+// global one, and that of no older version.
 func (f *File) At(addr uint64) (s Symbol, off uint64, ok bool) {
 	i, _ := slices.BinarySearchFunc(f.funcs, addr, func(s Symbol, addr uint64) int {
 		if s.Addr <= addr {
@@ -179,12 +201,10 @@ func (f *File) At(addr uint64) (s Symbol, off uint64, ok bool) {
 		}
 		return 1
 	})
-	// Functions inside others are rare, and short: of those that begin before addr the
-	// last that reaches it is one of the nearest.
-	const near = 16
+	// Of those that begin before addr the last that reaches it is one of the nearest.
 	for n := i - 1; n >= 0 && n >= i-near; n-- {
 		switch c := f.funcs[n]; {
-		case ok && (c.Addr != s.Addr || s.global || !c.global):
+		case ok && (c.Addr != s.Addr || s.rank() >= c.rank()):
 		case addr < c.End():
 			s, ok = c, true
 		}

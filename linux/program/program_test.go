@@ -215,23 +215,6 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-func TestSeveralOfAName(t *testing.T) {
-	f := &File{elf: &object{}, funcs: []Symbol{{Name: "a", Addr: 1, Size: 1}, {Name: "a", Addr: 2, Size: 1}, {Name: "b", Addr: 3, Size: 4}, {Name: "b", Addr: 5, Size: 1, global: true}}}
-	f.index()
-	if _, err := f.Lookup("a"); !errors.Is(err, syscall.EADDRNOTAVAIL) {
-		t.Error(err)
-	}
-	if s, err := f.Lookup("b"); err != nil || s.Addr != 5 {
-		t.Error(s, err)
-	}
-	if _, err := f.Lookup("c"); !errors.Is(err, syscall.ENOENT) {
-		t.Error(err)
-	}
-	if s, _, ok := f.At(6); !ok || s.Addr != 3 { // 5 ends before it
-		t.Error(s, ok)
-	}
-}
-
 func TestNoProgram(t *testing.T) {
 	for _, b := range []string{"", "#!/bin/sh\n", "\x7fELF", strings.Repeat("\x7fELF\x02\x01\x01", 100)} {
 		if _, err := Open(strings.NewReader(b)); !errors.Is(err, syscall.ENOEXEC) {

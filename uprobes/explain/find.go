@@ -16,30 +16,46 @@ import (
 // codeSize is enough for an instruction.
 const codeSize = 15
 
-// File draws a place of a program's file.
+// File draws a place of a program's file; if its name stands for several functions, that in each of them.
 //
-// Errors: those of opening it; ENOEXEC, ENOENT, EADDRNOTAVAIL, EINVAL as package program.
+// Errors: those of opening it; ENOEXEC it is no program; those of program.File.Find; EFAULT.
 func File(w io.Writer, at attach.Site) error {
-	p := &Place{Path: at.File, Title: at.String()}
-	err := program.Read(p.Path, func(f *program.File) (err error) {
-		if p.Addr, err = resolve(f, at); err == nil {
-			p.Code, err = code(f, p.Addr)
+	var all []*Place
+	err := program.Read(at.File, func(f *program.File) error {
+		spots, err := f.Find(at.Symbol, at.Offset)
+		if err != nil {
+			return fmt.Errorf("%w in %s", err, at.File)
 		}
-		if err == nil {
+		for _, spot := range spots {
+			p := &Place{Path: at.File, Title: at.String(), Addr: spot.Addr}
+			if p.Code, err = code(f, p.Addr); err != nil {
+				return err
+			}
 			p.fill(f)
+			all = append(all, p)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, i := range uprobes.All() {
-		if i.Place == fmt.Sprintf("%s:%#x", at.File, p.Offset) {
-			p.Probes = append(p.Probes, i)
+	if len(all) > 1 {
+		fmt.Fprintf(w, "%d functions are called %s.\n\n", len(all), at.Symbol)
+	}
+	for i, p := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		for _, probe := range uprobes.All() {
+			if probe.Place == fmt.Sprintf("%s:%#x", at.File, p.Offset) {
+				p.Probes = append(p.Probes, probe)
+			}
+		}
+		if _, err = p.WriteTo(w); err != nil {
+			return err
 		}
 	}
-	_, err = p.WriteTo(w)
-	return err
+	return nil
 }
 
 // Address draws a place of a process.
@@ -108,23 +124,4 @@ func code(f *program.File, addr uint64) ([]byte, error) {
 			return b, err
 		}
 	}
-}
-
-// resolve returns the address that a place has in its file.
-func resolve(f *program.File, at attach.Site) (uint64, error) {
-	if at.Symbol == "" {
-		addr, ok := f.Vaddr(at.Offset)
-		if !ok {
-			return 0, refusal.New(syscall.EINVAL, "there is no code at offset %#x", at.Offset)
-		}
-		return addr, nil
-	}
-	s, err := f.Lookup(at.Symbol)
-	if err != nil {
-		return 0, fmt.Errorf("%w in %s", err, at.File)
-	}
-	if at.Offset >= max(s.Size, 1) {
-		return 0, refusal.New(syscall.EINVAL, "offset %#x is beyond the end of %s, which has %#x bytes", at.Offset, s.Name, s.Size)
-	}
-	return s.Addr + at.Offset, nil
 }

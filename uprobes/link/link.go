@@ -2,9 +2,9 @@
 package link
 
 import (
+	"fmt"
 	"strings"
 
-	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/linux/program"
 	"sonde/uprobes"
@@ -20,7 +20,7 @@ func (Provider) Can(attach.Kind) attach.Ability {
 
 // Attach is part of attach.Provider.
 //
-// Errors: those of RegisterUprobe and RegisterUretprobe; ENOENT nothing fits a pattern.
+// Errors: those of RegisterUprobe and RegisterUretprobe; those of program.File.Find; ENOENT nothing fits a pattern.
 func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
 	a := new(attachment)
 	for i := range sites {
@@ -35,30 +35,35 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment
 type attachment struct {
 	probes  []*uprobes.Uprobe // of return probes, the U
 	skipped int
+	notes   []string // what a name stands for that is not one function
+}
+
+// spot is a place whose name has been looked up: at has the offset in the file instead.
+type spot struct {
+	at    attach.Site
+	where string
 }
 
 // add registers the probes of a site.
 func (a *attachment) add(l *attach.Link, s *attach.Site) (err error) {
-	names := []string{s.Symbol}
-	if s.Pattern() {
-		if names, err = functions(Path(s.File), s.Symbol); err == nil {
-			err = l.Fits(len(names), "function")
-		}
-		if err != nil {
+	spots := []spot{{*s, s.String()}}
+	if s.Symbol != "" {
+		if spots, err = a.find(l, s); len(spots) == 0 || err != nil && !s.Pattern() {
 			return err
 		}
 	}
 	n := len(a.probes)
-	for _, name := range names {
-		at := *s
-		at.Symbol = name
-		u, e := register(&attach.Place{Link: l, Site: s, Where: at.String(), Addr: at.Addr}, at)
-		if e != nil {
+	for _, spot := range spots {
+		u, e := register(&attach.Place{Link: l, Site: s, Where: spot.where, Addr: s.Addr}, spot.at)
+		switch {
+		case e == nil:
+			a.probes = append(a.probes, u)
+		case !s.Pattern():
+			return e
+		default:
 			a.skipped++
 			err = e
-			continue
 		}
-		a.probes = append(a.probes, u)
 	}
 	if len(a.probes) > n {
 		return nil
@@ -74,30 +79,53 @@ func Path(file string) string {
 	return file
 }
 
-// functions returns the functions of a program whose names fit, each once.
+// find returns what a site with a name stands for. The error is that of the last function that cannot be probed.
 //
-// Errors: those of program.Read.
-func functions(path, pattern string) (names []string, err error) {
-	err = program.Read(path, func(p *program.File) error {
-		names = fitting(p.Functions(), pattern)
+// Errors: those of uprobes.Program and program.File.Find; ENOENT nothing fits a pattern; E2BIG.
+func (a *attachment) find(l *attach.Link, s *attach.Site) (all []spot, why error) {
+	err := uprobes.Program(Path(s.File), func(f *program.File) error {
+		names := []string{s.Symbol}
+		if s.Pattern() {
+			names = f.Fitting(s.Symbol)
+			if err := l.Fits(len(names), "function"); err != nil {
+				return err
+			}
+		}
+		for _, name := range names {
+			spots, err := f.Find(name, s.Offset)
+			if err != nil {
+				a.skipped++
+				why = fmt.Errorf("%w in %s", err, Path(s.File))
+			}
+			at := *s
+			for _, one := range spots {
+				at.Symbol, at.Offset = name, s.Offset
+				where := at.String()
+				at.Symbol, at.Offset = "", one.Offset
+				all = append(all, spot{at, where})
+			}
+			a.note(f, name, len(spots))
+		}
 		return nil
 	})
-	return names, err
-}
-
-// fitting are the names of functions that fit, each once.
-func fitting(all []program.Symbol, pattern string) (names []string) {
-	known := map[string]bool{}
-	for _, f := range all {
-		if !known[f.Name] && kallsyms.Fits(pattern, f.Name) {
-			known[f.Name] = true
-			names = append(names, f.Name)
-		}
+	if err == nil {
+		err = why
 	}
-	return names
+	return all, err
 }
 
-// register registers the probe of a place, which at names.
+// note notes that a name stands for several functions, or for one of several versions.
+func (a *attachment) note(f *program.File, name string, n int) {
+	older := f.Older(name)
+	switch {
+	case n > 1:
+		a.notes = append(a.notes, fmt.Sprintf("%d functions are called %s", n, name))
+	case n == 1 && len(older) > 0:
+		a.notes = append(a.notes, fmt.Sprintf("the version of %s that programs are linked with; older: %s", name, strings.Join(older, ", ")))
+	}
+}
+
+// register registers the probe of a place.
 func register(place *attach.Place, at attach.Site) (*uprobes.Uprobe, error) {
 	u, rp := newProbe(place, at)
 	if rp != nil {
@@ -116,7 +144,7 @@ func newProbe(place *attach.Place, at attach.Site) (u *uprobes.Uprobe, rp *uprob
 			rp.EntryHandler = entry
 		}
 	}
-	u.Pid, u.Vaddr, u.Path, u.Symbol, u.Offset = at.PID, at.Addr, Path(at.File), at.Symbol, at.Offset
+	u.Pid, u.Vaddr, u.Path, u.Offset = at.PID, at.Addr, Path(at.File), at.Offset
 	u.TrapSafe, u.Place, u.Disabled = !o.Block, place, o.Disabled
 	return u, rp
 }
@@ -133,7 +161,7 @@ func (a *attachment) Enable(on bool) error { return uprobes.EnableUprobes(a.prob
 func (a *attachment) Skipped() int { return a.skipped }
 
 // Summary is part of attach.Selection.
-func (a *attachment) Summary() string { return "" }
+func (a *attachment) Summary() string { return strings.Join(a.notes, "; ") }
 
 // Places is part of attach.Attachment.
 func (a *attachment) Places() []attach.Placed {

@@ -1,12 +1,9 @@
 package link
 
 import (
-	"fmt"
 	"testing"
-	"time"
 
 	"sonde/kernel/attach"
-	"sonde/linux/program"
 )
 
 func TestPath(t *testing.T) {
@@ -14,21 +11,6 @@ func TestPath(t *testing.T) {
 		if got := Path(file); got != want {
 			t.Errorf("%q: %q, want %q", file, got, want)
 		}
-	}
-}
-
-// TestManyFunctions: those of a large program are found in no time, each name once.
-func TestManyFunctions(t *testing.T) {
-	var all []program.Symbol
-	for i := range 400_000 {
-		all = append(all, program.Symbol{Name: fmt.Sprintf("f%06d", i/2)})
-	}
-	begun := time.Now()
-	if got := fitting(all, "f*"); len(got) != len(all)/2 {
-		t.Errorf("%d functions", len(got))
-	}
-	if took := time.Since(begun); took > time.Minute {
-		t.Errorf("it took %v", took)
 	}
 }
 
