@@ -22,13 +22,19 @@ type fake struct {
 	ledger probe.Ledger
 }
 
+// taken is where nothing more can be watched.
+const taken = 0x7000
+
 // fakes are all, the last one last.
 var fakes []*fake
 
 func (*fake) Can(attach.Kind) attach.Ability { return ^attach.Ability(0) }
 func (*fake) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
-	if sites[0].Symbol == "missing" {
+	switch {
+	case sites[0].Symbol == "missing":
 		return nil, c, syscall.ENOENT
+	case sites[0].Addr == taken:
+		return nil, c, syscall.EBUSY
 	}
 	f := &fake{link: l, site: sites[0], on: !l.Options.Disabled}
 	fakes = append(fakes, f)
@@ -172,6 +178,9 @@ func TestWhatIsRefused(t *testing.T) {
 		{"a negative period", Request{Attr: Attr{Type: software, Period: 1 << 63}}, syscall.EINVAL},
 		{"a read breakpoint", Request{Attr: Attr{Type: breakpoint, BreakType: 1, Config2: 4}}, syscall.EINVAL},
 		{"a breakpoint on 4 bytes of code", Request{Attr: Attr{Type: breakpoint, BreakType: 4, Config2: 4}}, syscall.EINVAL},
+		{"a breakpoint on no bytes", Request{Attr: Attr{Type: breakpoint, BreakType: 2, Config1: 8}}, syscall.EINVAL},
+		{"the kernel's memory, without the kernel", Request{Attr: Attr{Type: breakpoint, BreakType: 2, Config1: 1 << 63, Config2: 8, Flags: flagExcludeKernel}}, syscall.EINVAL},
+		{"no debug register", Request{Attr: Attr{Type: breakpoint, BreakType: 2, Config1: taken, Config2: 8}}, syscall.ENOSPC},
 		{"a function that is not there", Request{Attr: Attr{Type: kprobe}, Name: "missing"}, syscall.ENOENT},
 		{"a pattern", Request{Attr: Attr{Type: kprobe}, Name: "vfs_*"}, syscall.ENOENT},
 		{"a uprobe without a file", Request{Attr: Attr{Type: uprobe}}, syscall.EINVAL},

@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"errors"
 	"slices"
 	"syscall"
 
@@ -14,7 +15,7 @@ import (
 // Open makes an event. It counts from the beginning, unless its attributes say otherwise.
 //
 // Errors: EINVAL, EOPNOTSUPP the attributes; EINVAL neither a CPU nor a thread is given, or there is no such
-// CPU; ENOENT there is no such event; and those of attach.Attach.
+// CPU; ENOENT there is no such event; ENOSPC no debug register is free; and those of attach.Attach.
 func Open(r *Request) (*vfs.File, error) {
 	if err := r.Attr.fits(); err != nil {
 		return nil, err
@@ -61,6 +62,9 @@ func (e *Event) attach() error {
 		return nil
 	}
 	l, err := attach.Attach(slices.Clone(e.source.sites), e.hit, &attach.Options{Owner: "perf", Disabled: !e.enabled})
+	if errors.Is(err, syscall.EBUSY) { // by this, programs know that all debug registers are in use
+		return refusal.New(syscall.ENOSPC, "%v", err)
+	}
 	if err == nil {
 		e.link = l
 	}

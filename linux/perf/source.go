@@ -138,6 +138,12 @@ const (
 func breakpointOf(r *Request) (source, error) {
 	a := &r.Attr
 	s := attach.Site{Kind: attach.Watch, Addr: a.Config1, Length: int(min(a.Config2, math.MaxInt32))}
+	switch {
+	case a.Config2 == 0:
+		return source{}, refusal.New(syscall.EINVAL, "a breakpoint on no bytes: give 1, 2, 4 or 8")
+	case s.Addr>>63 != 0 && a.has(flagExcludeKernel):
+		return source{}, refusal.New(syscall.EINVAL, "a breakpoint at %#x, in the kernel, which exclude_kernel leaves out", s.Addr)
+	}
 	switch a.BreakType {
 	case breakWrite:
 		s.Access = attach.Write
