@@ -225,7 +225,7 @@ func (g *generator) arithmetic() bpf.Insn {
 		}
 		return in
 	case g.IntN(2) == 0:
-		in.Imm = g.number()
+		in.Imm = operand(in, g.number())
 	default:
 		in.Op |= bpf.X
 		in.Regs |= g.scalar() << 4
@@ -241,6 +241,23 @@ func (g *generator) arithmetic() bpf.Insn {
 		}
 	}
 	return in
+}
+
+// operand is imm, or what is left of it where verifiers refuse a constant: by 0 nothing is divided, and nothing is
+// shifted by more bits than it has.
+func operand(in bpf.Insn, imm int32) int32 {
+	switch in.Operation() {
+	case bpf.Div, bpf.Mod:
+		if imm == 0 {
+			return 1
+		}
+	case bpf.Lsh, bpf.Rsh, bpf.Arsh:
+		if in.Is64() {
+			return imm & 63
+		}
+		return imm & 31
+	}
+	return imm
 }
 
 // place returns a register and an offset by which size bytes can be accessed.

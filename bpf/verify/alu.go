@@ -96,6 +96,9 @@ func (w *walk) second(s *state, in bpf.Insn) *reg {
 
 func (w *walk) binary(s *state, in bpf.Insn) {
 	a, b := w.written(s, in.Dst()), w.second(s, in)
+	if !in.UsesSrc() {
+		w.fits(in)
+	}
 	if a.isPointer() || b.isPointer() {
 		w.movePointer(s, in, a, b)
 		return
@@ -119,6 +122,20 @@ func (w *walk) binary(s *state, in bpf.Insn) {
 	s.set(in.Dst(), v)
 }
 
+// fits refuses constants as operands that no compiler means. RFC 9669 defines what they do; Linux refuses them, too.
+func (w *walk) fits(in bpf.Insn) {
+	width := int32(32)
+	if in.Is64() {
+		width = 64
+	}
+	switch op := in.Operation(); {
+	case (op == bpf.Div || op == bpf.Mod) && in.Imm == 0:
+		w.unknown("div by zero: the constant divisor is 0")
+	case (op == bpf.Lsh || op == bpf.Rsh || op == bpf.Arsh) && (in.Imm < 0 || in.Imm >= width):
+		w.unknown("invalid shift %d: expected 0 to %d for a number of %d bits", in.Imm, width-1, width)
+	}
+}
+
 func signedOp(op uint8, signed bool) scalar.Op {
 	switch {
 	case signed && op == bpf.Div:
@@ -134,6 +151,10 @@ func (w *walk) movePointer(s *state, in bpf.Insn, a, b *reg) {
 	op, p, n := in.Operation(), a, b
 	if !a.isPointer() {
 		p, n = b, a
+	}
+	if n.isPointer() && op == bpf.Sub { // how far they are apart
+		w.result(s, in, scalar.Any(), derived(a.from, b.from))
+		return
 	}
 	switch {
 	case !in.Is64():

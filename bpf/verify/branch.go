@@ -101,26 +101,15 @@ func (w *walk) learn(s *state, r uint8, old reg, n scalar.Value, other *origin) 
 	return possible
 }
 
-// comparePointers walks == and != of a pointer with 0, or with a pointer of the same kind.
+// comparePointers walks a comparison with a pointer. It tells something if it is == or != of a pointer with 0;
+// any other is allowed, since programs may learn addresses.
 func (w *walk) comparePointers(s *state, in bpf.Insn, a, b *reg) (taken, not *state) {
-	op := in.Operation()
-	switch {
-	case op != bpf.Jeq && op != bpf.Jne:
-		w.refuse("%s: pointers can be compared with == and != only", w.holds(s, pick(a, b)))
-	case !in.Is64():
-		w.refuse("%s: expected a comparison of 64 bits", w.holds(s, pick(a, b)))
-	case a.isPointer() && b.isPointer():
-		if a.kind != b.kind {
-			w.refuse("pointers of different kinds are compared, %s and %s", a, b)
-		}
-		return s.clone(), s
-	}
-	p, n := a, b
+	op, p, n := in.Operation(), a, b
 	if !a.isPointer() {
 		p, n = b, a
 	}
-	if !n.isConst(0) {
-		w.refuse("%s and is compared with %s: expected 0, or a pointer of the same kind", w.holds(s, p), n)
+	if op != bpf.Jeq && op != bpf.Jne || !in.Is64() || !n.isConst(0) {
+		return s.clone(), s
 	}
 	n.from.mark(decided)
 	isNull, isNot := w.splitNull(s, *p)
@@ -128,14 +117,6 @@ func (w *walk) comparePointers(s *state, in bpf.Insn, a, b *reg) (taken, not *st
 		return isNull, isNot
 	}
 	return isNot, isNull
-}
-
-// pick returns the operand that is a pointer.
-func pick(a, b *reg) *reg {
-	if a.isPointer() {
-		return a
-	}
-	return b
 }
 
 // splitNull returns the states in which p is 0 and in which it is not. One of them may be nil.

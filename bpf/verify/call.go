@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"slices"
+
 	"sonde/bpf"
 	"sonde/bpf/verify/scalar"
 )
@@ -59,11 +61,8 @@ func (w *walk) leave(s *state, frame int) {
 
 // last walks the end of the program, or of a function that a helper calls.
 func (w *walk) last(s *state, f *frame) {
-	r := w.written(s, 0)
-	if r.kind != number {
-		w.refuse("R0 leaks addr as return value: it holds %s: expected a number", r)
-	}
-	if f.callback {
+	if w.written(s, 0); f.callback {
+		r := w.number(s, 0)
 		r.from.mark(decided)
 		if r.n.Umax > 1 {
 			w.refuse("R0 holds %s at the end of a callback: expected 0 to go on or 1 to stop", r)
@@ -87,6 +86,8 @@ func (w *walk) callHelper(s *state, in bpf.Insn) {
 		w.unknown("unknown func %s#%d: %s", why[0], in.Imm, why[1])
 	case h == nil:
 		w.unknown("invalid func unknown#%d: there is no helper with this number for programs of type %s", in.Imm, w.program.Type)
+	case h.Types != nil && !slices.Contains(h.Types, w.program.Type):
+		w.unknown("invalid func %s#%d: it is not for programs of type %s", h.Name, in.Imm, w.program.Type)
 	case h.Unsafe && !w.env.Unsafe:
 		w.unknown("invalid func %s#%d: it changes what processes do: sysctl -w kernel.bpf_unsafe=1 allows that", h.Name, in.Imm)
 	}

@@ -109,6 +109,7 @@ type Helper struct {
 	Changes bool          // what is in the map
 	Maps    []bpf.MapType // the maps that it works on
 	Words   uint32        // how many whole words the values of these maps must have at least
+	Types   []bpf.Type    // of the programs that may call it; nil: all
 }
 
 // Checked is a program that may be executed.

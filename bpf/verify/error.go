@@ -43,7 +43,7 @@ func (w *walk) refuse(format string, args ...any) {
 	panic(refusal{pc: w.pc, why: fmt.Sprintf(format, args...)})
 }
 
-// unknown ends the walk, since the kernel does not have what the program wants.
+// unknown ends the walk, since the kernel does not have what the program wants, or no instruction is like that.
 func (w *walk) unknown(format string, args ...any) {
 	panic(refusal{pc: w.pc, why: fmt.Sprintf(format, args...), invalid: true})
 }

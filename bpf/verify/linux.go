@@ -45,6 +45,13 @@ var (
 	progs   = []bpf.MapType{bpf.ProgArray}
 )
 
+// Programs for helpers that tell of the hit: a filter has none, and a function's arguments are where it is called.
+var (
+	hits      = []bpf.Type{bpf.Kprobe, bpf.Tracepoint, bpf.PerfEvent, bpf.RawTracepoint, bpf.Tracing}
+	places    = []bpf.Type{bpf.Kprobe, bpf.Tracepoint, bpf.PerfEvent, bpf.Tracing}
+	functions = []bpf.Type{bpf.Kprobe, bpf.Tracing}
+)
+
 // helpers are Linux's, by its numbers. Weights are bounds on instructions: of a search in a map
 // 64 places are probed at most, a lock of a key is tried 256 times, a stack is walked for 127 frames at
 // most.
@@ -55,25 +62,25 @@ var helpers = [...]struct {
 	{1, Helper{Name: "bpf_map_lookup_elem", Args: [5]ArgKind{MapArg, Key}, Result: ValueOrNull, Weight: 900, PerWord: 450, Maps: found}},
 	{2, Helper{Name: "bpf_map_update_elem", Args: [5]ArgKind{MapArg, Key, Value, Number}, Result: ErrorCode, Weight: 4600, PerWord: 850, Changes: true, Maps: keyed}},
 	{3, Helper{Name: "bpf_map_delete_elem", Args: [5]ArgKind{MapArg, Key}, Result: ErrorCode, Weight: 2000, PerWord: 450, Changes: true, Maps: deleted}},
-	{4, Helper{Name: "bpf_probe_read", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 200, PerWord: 6}},
+	{4, Helper{Name: "bpf_probe_read", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 200, PerWord: 6, Types: hits}},
 	{5, Helper{Name: "bpf_ktime_get_ns", Weight: 40}},
 	{6, Helper{Name: "bpf_trace_printk", Args: [5]ArgKind{Memory, Size}, Weight: 1500, PerWord: 400}},
 	{7, Helper{Name: "bpf_get_prandom_u32", Weight: 30}},
 	{8, Helper{Name: "bpf_get_smp_processor_id", Result: Cpu, Weight: 5}},
 	{12, Helper{Name: "bpf_tail_call", Args: [5]ArgKind{ContextArg, MapArg, Number}, Result: Nothing, Weight: 40, Maps: progs}},
-	{14, Helper{Name: "bpf_get_current_pid_tgid", Weight: 40}},
-	{15, Helper{Name: "bpf_get_current_uid_gid", Weight: 40}},
-	{16, Helper{Name: "bpf_get_current_comm", Args: [5]ArgKind{MemoryOut, Size}, Result: ErrorCode, Weight: 100, PerWord: 70}},
+	{14, Helper{Name: "bpf_get_current_pid_tgid", Weight: 40, Types: hits}},
+	{15, Helper{Name: "bpf_get_current_uid_gid", Weight: 40, Types: hits}},
+	{16, Helper{Name: "bpf_get_current_comm", Args: [5]ArgKind{MemoryOut, Size}, Result: ErrorCode, Weight: 100, PerWord: 70, Types: hits}},
 	{25, Helper{Name: "bpf_perf_event_output", Args: [5]ArgKind{ContextArg, MapArg, Number, Memory, SizeOrZero}, Result: ErrorCode, Weight: 400, PerWord: 2, Maps: events}},
-	{27, Helper{Name: "bpf_get_stackid", Args: [5]ArgKind{ContextArg, MapArg, Number}, Weight: 4000, Maps: stacks}},
+	{27, Helper{Name: "bpf_get_stackid", Args: [5]ArgKind{ContextArg, MapArg, Number}, Weight: 4000, Maps: stacks, Types: hits}},
 	{35, Helper{Name: "bpf_get_current_task", Weight: 20}},
-	{45, Helper{Name: "bpf_probe_read_str", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: SizeOrError, Weight: 200, PerWord: 16}},
-	{67, Helper{Name: "bpf_get_stack", Args: [5]ArgKind{ContextArg, MemoryOut, SizeOrZero, Number}, Result: SizeOrError, Weight: 4000, PerWord: 4}},
-	{80, Helper{Name: "bpf_get_current_cgroup_id", Weight: 5}},
+	{45, Helper{Name: "bpf_probe_read_str", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: SizeOrError, Weight: 200, PerWord: 16, Types: hits}},
+	{67, Helper{Name: "bpf_get_stack", Args: [5]ArgKind{ContextArg, MemoryOut, SizeOrZero, Number}, Result: SizeOrError, Weight: 4000, PerWord: 4, Types: hits}},
+	{80, Helper{Name: "bpf_get_current_cgroup_id", Weight: 5, Types: hits}},
 	{87, Helper{Name: "bpf_map_push_elem", Args: [5]ArgKind{MapArg, Value, Number}, Result: ErrorCode, Weight: 1600, Changes: true, Maps: queues}},
 	{88, Helper{Name: "bpf_map_pop_elem", Args: [5]ArgKind{MapArg, ValueOut}, Result: ErrorCode, Weight: 1600, Changes: true, Maps: queues}},
 	{89, Helper{Name: "bpf_map_peek_elem", Args: [5]ArgKind{MapArg, ValueOut}, Result: ErrorCode, Weight: 1600, Maps: queues}},
-	{109, Helper{Name: "bpf_send_signal", Args: [5]ArgKind{Number}, Result: ErrorCode, Weight: 100, Unsafe: true}},
+	{109, Helper{Name: "bpf_send_signal", Args: [5]ArgKind{Number}, Result: ErrorCode, Weight: 100, Unsafe: true, Types: hits}},
 	{112, Helper{Name: "bpf_probe_read_user", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 300, PerWord: 4}},
 	{113, Helper{Name: "bpf_probe_read_kernel", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: ErrorCode, Weight: 200, PerWord: 6}},
 	{114, Helper{Name: "bpf_probe_read_user_str", Args: [5]ArgKind{MemoryOut, SizeOrZero, KernelOrNumber}, Result: SizeOrError, Weight: 300, PerWord: 16}},
@@ -87,11 +94,11 @@ var helpers = [...]struct {
 	{134, Helper{Name: "bpf_ringbuf_query", Args: [5]ArgKind{MapArg, Number}, Weight: 40, Maps: rings}},
 	{158, Helper{Name: "bpf_get_current_task_btf", Result: KernelPointer, Weight: 20}},
 	{160, Helper{Name: "bpf_ktime_get_coarse_ns", Weight: 40}},
-	{173, Helper{Name: "bpf_get_func_ip", Args: [5]ArgKind{ContextArg}, Weight: 10}},
-	{174, Helper{Name: "bpf_get_attach_cookie", Args: [5]ArgKind{ContextArg}, Weight: 20}},
-	{183, Helper{Name: "bpf_get_func_arg", Args: [5]ArgKind{ContextArg, Number, WordOut}, Result: ErrorCode, Weight: 40}},
-	{184, Helper{Name: "bpf_get_func_ret", Args: [5]ArgKind{ContextArg, WordOut}, Result: ErrorCode, Weight: 20}},
-	{185, Helper{Name: "bpf_get_func_arg_cnt", Args: [5]ArgKind{ContextArg}, Weight: 150}},
+	{173, Helper{Name: "bpf_get_func_ip", Args: [5]ArgKind{ContextArg}, Weight: 10, Types: places}},
+	{174, Helper{Name: "bpf_get_attach_cookie", Args: [5]ArgKind{ContextArg}, Weight: 20, Types: places}},
+	{183, Helper{Name: "bpf_get_func_arg", Args: [5]ArgKind{ContextArg, Number, WordOut}, Result: ErrorCode, Weight: 40, Types: functions}},
+	{184, Helper{Name: "bpf_get_func_ret", Args: [5]ArgKind{ContextArg, WordOut}, Result: ErrorCode, Weight: 20, Types: functions}},
+	{185, Helper{Name: "bpf_get_func_arg_cnt", Args: [5]ArgKind{ContextArg}, Weight: 150, Types: functions}},
 	{164, Helper{Name: "bpf_for_each_map_elem", Args: [5]ArgKind{MapArg, Callback, StackOrNull, Number}, Weight: 100, Maps: keyed}},
 	{165, Helper{Name: "bpf_snprintf", Args: [5]ArgKind{MemoryOutNull, SizeOrZero, String, MemoryOrNull, SizeOrZero}, Weight: 1500, PerWord: 400}},
 	{177, Helper{Name: "bpf_trace_vprintk", Args: [5]ArgKind{Memory, Size, MemoryOrNull, SizeOrZero}, Weight: 1500, PerWord: 400}},

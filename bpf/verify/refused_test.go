@@ -87,7 +87,7 @@ func TestLimits(t *testing.T) {
 // TestLog holds the log, which tools print, at both levels: a path that is safe is in that of
 // level 2 only.
 func TestLog(t *testing.T) {
-	p := load(t, "r6 = *(u64 *)(r1 + 112); LOOKUP; if r0 == 0 goto out; w1 = w6; *(u32 *)(r0 + 4) = r1; r0 = 0; exit; out: r0 = r10; exit")
+	p := load(t, "r6 = *(u64 *)(r1 + 112); LOOKUP; if r0 == 0 goto out; w1 = w6; *(u32 *)(r0 + 4) = r1; r0 = 0; exit; out: r0 = r10; r0 *= 2; exit")
 	p.Lines = []bpf.Line{{PC: 0, File: "a.c", Number: 3, Text: "u64 x = ctx->di;"}}
 	for level, name := range []string{"", "testdata/log1.txt", "testdata/log2.txt"} {
 		env := NewEnv()

@@ -3,6 +3,7 @@ package verify
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,13 @@ func TestAccepted(t *testing.T) {
 		{"r1 = 10; r2 = subprog[f]; r3 = 0; r4 = 0; call 181; r0 = 0; exit; f: r0 = 0; exit", 477, 0},
 		{"r1 = map[idx:2][0]+4; r0 = *(u32 *)(r1 + 0); exit", 3, 0},
 		{"TAIL; r0 = 0; exit", 45, 0},
+		// Programs may learn addresses: they return, compare and subtract pointers.
+		{"r0 = r1; exit", 2, 0},
+		{"r0 = r10; exit", 2, 0},
+		{"r2 = r10; r2 -= r10; r0 = 0; exit", 4, 0},
+		{"r0 = 0; if r10 == 5 goto out; if r1 > r10 goto out; if w1 == 0 goto out; r0 = 1; out: exit", 6, 0},
+		// What Linux refuses of a constant, a register may do.
+		{"r1 = 0; r0 = 5; r0 /= r1; r1 = 64; r0 <<= r1; w0 >>= 31; exit", 7, 0},
 		{"call 158; r0 = *(u64 *)(r0 + 1000); exit", 23, 0},
 	} {
 		got, err := check(t, c.text, Limits{})
@@ -91,6 +99,29 @@ func TestRecordsEnd(t *testing.T) {
 		p.Type = bpf.Tracepoint
 		if _, err := Check(p, NewEnv()); (err == nil) != want {
 			t.Errorf("at %d: %v", off, err)
+		}
+	}
+}
+
+// TestHelpersAreOfTypes: a filter has no hit, and a function's arguments are where it is called.
+func TestHelpersAreOfTypes(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		in   []bpf.Type
+	}{
+		{"call 5; exit", []bpf.Type{bpf.SocketFilter, bpf.Kprobe, bpf.Tracepoint, bpf.RawTracepoint}},
+		{"call 14; exit", []bpf.Type{bpf.Kprobe, bpf.Tracepoint, bpf.RawTracepoint}},
+		{"call 173; exit", []bpf.Type{bpf.Kprobe, bpf.Tracepoint}},
+		{"call 174; exit", []bpf.Type{bpf.Kprobe, bpf.Tracepoint}},
+		{"call 185; exit", []bpf.Type{bpf.Kprobe}},
+	} {
+		for _, kind := range []bpf.Type{bpf.SocketFilter, bpf.Kprobe, bpf.Tracepoint, bpf.RawTracepoint} {
+			p := load(t, c.text)
+			p.Type = kind
+			_, err := Check(p, NewEnv())
+			if (err == nil) != slices.Contains(c.in, kind) || err != nil && !strings.Contains(err.Error(), "it is not for programs of type "+kind.String()) {
+				t.Errorf("%s in a program of type %s: %v", c.text, kind, err)
+			}
 		}
 	}
 }

@@ -129,16 +129,18 @@ func (m *Map) fits() (err error) {
 		_, err = m.no("keys of %d bytes: a %s has no keys", s.KeySize, s.Type)
 	case !m.isQueue() && !m.isHash() && s.KeySize != 4:
 		_, err = m.no("keys of %d bytes: this map is indexed by 4", s.KeySize)
-	case m.isHash() && (s.KeySize == 0 || s.KeySize > maxKey):
-		_, err = m.no("keys of %d bytes: give 1 to %d", s.KeySize, maxKey)
+	case m.isHash() && s.KeySize > maxKey, s.ValueSize > maxValue:
+		err = refusal.New(syscall.E2BIG, "map %s: keys of %d bytes, values of %d: give at most %d and %d", s.Name, s.KeySize, s.ValueSize, maxKey, maxValue)
+	case m.isHash() && s.KeySize == 0:
+		_, err = m.no("keys of 0 bytes: give 1 to %d", maxKey)
 	case m.hasMaps() || m.is(bpf.PerfEventArray, bpf.ProgArray):
 		if s.ValueSize != 4 {
 			_, err = m.no("values of %d bytes: give 4, as in Linux, where they are descriptors", s.ValueSize)
 		}
 	case m.hasStacks() && (s.ValueSize%wordSize != 0 || s.ValueSize > maxDepth*wordSize):
 		_, err = m.no("values of %d bytes: give 8 for each of 1 to %d calls", s.ValueSize, maxDepth)
-	case s.ValueSize == 0 || s.ValueSize > maxValue:
-		_, err = m.no("values of %d bytes: give 1 to %d", s.ValueSize, maxValue)
+	case s.ValueSize == 0:
+		_, err = m.no("values of 0 bytes: give 1 to %d", maxValue)
 	}
 	return err
 }

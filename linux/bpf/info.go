@@ -50,7 +50,7 @@ func (i *info) list(pointer, count int, data []byte, n int) error {
 func objInfo(c *call) (uint64, error) {
 	f, err := c.Hold(c.fd(0))
 	if err != nil {
-		return 0, err
+		return 0, syscall.EBADFD // not EBADF, in this call alone
 	}
 	defer vfs.Close(f)
 	size, fill := 0, func(*info) error { return nil }

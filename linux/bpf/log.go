@@ -26,12 +26,18 @@ const (
 	logKnown = 15
 )
 
+// logLeast and logMost are how many bytes a log has.
+const (
+	logLeast = 128
+	logMost  = 1<<30 - 1
+)
+
 // newLog checks what is said of a log.
 //
 // Errors: EINVAL.
 func (c *call) newLog(level, size uint32, at uint64, trueSize int) (*log, error) {
 	switch {
-	case (at == 0) != (size == 0), at != 0 && level == 0, level&^logKnown != 0, size > 1<<30-1:
+	case (at == 0) != (size == 0), at != 0 && level == 0, level&^logKnown != 0, size > logMost, at != 0 && size < logLeast:
 		return nil, refusal.New(syscall.EINVAL, "a log of level %d, of %d bytes at %#x", level, size, at)
 	}
 	return &log{c, level, int(size), at, trueSize}, nil

@@ -55,7 +55,7 @@ func progLoad(c *call) (uint64, error) {
 	}
 	p, state, err := c.program()
 	if err != nil {
-		return 0, err
+		return 0, l.write(logOf(nil, err, l.level), err)
 	}
 	maps, files, err := c.maps(p)
 	defer closeAll(files)

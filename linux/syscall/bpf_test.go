@@ -193,6 +193,7 @@ func TestBPFRefuses(t *testing.T) {
 		want(t, p, "too many bytes", p.Call(nBPF, cmdLookup, bpfAt, 4097), errno(sys.E2BIG))
 		want(t, p, "no memory", p.Call(nBPF, cmdLookup, 8, 144), errno(sys.EFAULT))
 		want(t, p, "no descriptor", element(p, cmdLookup, 77, 0), errno(sys.EBADF))
+		want(t, p, "no descriptor to tell of", bpfCallOf(p, cmdInfo, a32(0, 77), a32(4, 88), a64(8, valueAt)), errno(sys.EBADFD))
 		want(t, p, "no map", element(p, cmdLookup, uint64(p.Call(nEventfd2, 0, 0)), 0), errno(sys.EINVAL))
 		want(t, p, "a type", bpfCallOf(p, cmdMapCreate, a32(0, 15), a32(4, 4), a32(8, 4), a32(12, 1)), errno(sys.EINVAL))
 		want(t, p, "flags", bpfCallOf(p, cmdMapCreate, a32(0, 2), a32(4, 4), a32(8, 4), a32(12, 1), a32(16, 1)), errno(sys.EINVAL))
@@ -276,7 +277,7 @@ func loadProgram(t *testing.T, p *player, text, license string, level, size uint
 	}
 	p.Poke(insnsAt, bpf.Encode(insns))
 	p.PokeString(licenseAt, license)
-	args := append(more, a32(0, uint64(bpf.Kprobe)), a32(4, uint64(len(insns))), a64(8, insnsAt), a64(16, licenseAt), a32(24, level), a32(28, size))
+	args := append([]arg{a32(0, uint64(bpf.Kprobe)), a32(4, uint64(len(insns))), a64(8, insnsAt), a64(16, licenseAt), a32(24, level), a32(28, size)}, more...)
 	if size > 0 {
 		args = append(args, a64(32, logAt))
 	}
@@ -316,16 +317,21 @@ func TestBPFLogs(t *testing.T) {
 			t.Errorf("%s", log)
 		}
 		size := p.Peek32(bpfAt + 140)
-		want(t, p, "no room", loadProgram(t, p, bad, "GPL", 1, 64), errno(sys.ENOSPC))
+		want(t, p, "no room", loadProgram(t, p, bad, "GPL", 1, 128), errno(sys.ENOSPC))
 		want(t, p, "size", int64(p.Peek32(bpfAt+140)), int64(size))
-		if log := p.Peek(logAt, 64); log[63] != 0 || !bytes.Contains(log, []byte("mark_read 0")) {
+		if log := p.Peek(logAt, 128); log[127] != 0 || !bytes.Contains(log, []byte("mark_read 0")) {
 			t.Errorf("the end is missing: %q", log)
 		}
-		want(t, p, "the first bytes", loadProgram(t, p, bad, "GPL", 1|8, 64), errno(sys.ENOSPC))
-		if log := p.Peek(logAt, 64); !bytes.HasPrefix(log, []byte("func#0 @0")) {
+		want(t, p, "the first bytes", loadProgram(t, p, bad, "GPL", 1|8, 128), errno(sys.ENOSPC))
+		if log := p.Peek(logAt, 128); !bytes.HasPrefix(log, []byte("func#0 @0")) {
 			t.Errorf("%q", log)
 		}
 		want(t, p, "level", loadProgram(t, p, bad, "GPL", 0, 4096), errno(sys.EINVAL))
+		want(t, p, "a log that is too short", loadProgram(t, p, bad, "GPL", 1, 127), errno(sys.EINVAL))
+		want(t, p, "a type", loadProgram(t, p, bad, "GPL", 1, 4096, a32(0, 29)), errno(sys.EINVAL))
+		if log := p.Peek(logAt, 200); !bytes.HasPrefix(log, []byte("a program of type 29 is not there\n\x00")) { // bpftool looks for words that the log may have had before
+			t.Errorf("%s", log)
+		}
 		want(t, p, "a helper", loadProgram(t, p, "call 9999\nexit", "GPL", 0, 0), errno(sys.EINVAL))
 		want(t, p, "a licence", loadProgram(t, p, "r1 = 0\ncall 35\nexit", "MIT", 0, 0), errno(sys.EINVAL))
 		want(t, p, "a map", loadProgram(t, p, "r1 = map[fd:99]\nr0 = 0\nexit", "GPL", 0, 0), errno(sys.EBADF))
