@@ -55,7 +55,7 @@ func runBt(c *Context, args []string) error {
 	}
 	from := btSource{&sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function, Table: types.Kernel, Find: places.Find, PID: f.PID}}
 	if c.Machine.Programs != nil {
-		from.Params, from.Traced, from.Calls = callParameters, tracedParameter, callNames
+		from.Params, from.Calls = callParameters, callNames
 		from.Functions, from.Symbol, from.Debug = programFunctions, programSymbol, programDebug
 	}
 	if f.List {

@@ -13,6 +13,7 @@ import (
 	"sonde/linux/symbols"
 	calls "sonde/linux/syscall"
 	"sonde/trace/run"
+	sources "sonde/trace/source"
 )
 
 // The files linux*.go are what the shell needs of linux/. An image without it (tag nolinux) has the
@@ -102,12 +103,13 @@ func (p process) Wait() (Change, error) {
 	return Change{State: ProgramEnded, Signal: c.Status.Signal(), Status: c.Status.Code()}, nil
 }
 
-// callParameters are the names of a system call's parameters; false: there is no such call.
-func callParameters(name string) ([]string, bool) { return calls.Parameters(tracepoints.Called(name)) }
-
-// tracedParameter is the name of a system call's parameter in Linux's tracepoint.
-func tracedParameter(call, param string) string {
-	return tracepoints.Traced(tracepoints.Called(call), param)
+// callParameters are a system call's parameters; false: there is no such call.
+func callParameters(name string) (all []sources.Param, ok bool) {
+	params, ok := tracepoints.Parameters(tracepoints.Called(name))
+	for _, p := range params {
+		all = append(all, sources.Param(p))
+	}
+	return all, ok
 }
 
 // callNames calls yield for each system call that there is, by the names of Linux's tracepoints.

@@ -2,15 +2,16 @@
 
 package shell
 
-import "sonde/trace/run"
+import (
+	"sonde/trace/run"
+	sources "sonde/trace/source"
+)
 
 // psPrograms lists no programs: there are none.
 func (c *Context) psPrograms(string) (listed bool, err error) { return false, nil }
 
 // callParameters: there are no system calls.
-func callParameters(string) ([]string, bool) { return nil, false }
-
-func tracedParameter(_, param string) string { return param }
+func callParameters(string) ([]sources.Param, bool) { return nil, false }
 
 func programFunctions(string) []string { return nil }
 

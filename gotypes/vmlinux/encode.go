@@ -26,6 +26,7 @@ func Encode(t *gotypes.Table, aliases []kallsyms.Alias) ([]byte, []Func, error) 
 	e.void = e.b.Add(btf.Type{Kind: btf.Ptr})
 	e.int = e.integer(reflect.Int)
 	e.registers()
+	e.typedefs()
 	for id := range t.Len() {
 		e.value(gotypes.ID(id))
 	}

@@ -1,6 +1,7 @@
 package vmlinux
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -82,6 +83,29 @@ func TestLinuxsStructures(t *testing.T) {
 	comm := is.Type(members[5].Type)
 	if char := is.Type(comm.Of); members[5].Name != "comm" || comm.Kind != btf.Array || char.Kind != btf.Int || char.Name != "char" {
 		t.Errorf("%+v of %+v", comm, char)
+	}
+}
+
+// TestTypedefs: what the formats of system calls' tracepoints name is there, as wide as in Linux.
+func TestTypedefs(t *testing.T) {
+	data, _, err := Encode(table(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := btf.Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"umode_t": "unsigned short 2", "pid_t": "int 4", "size_t": "unsigned long 8", "u64": "unsigned long long 8", "s64": "long long 8", "gid_t": "unsigned int 4",
+		"loff_t": "long long 8", "sigset_t": "__sigset 0", "cap_user_header_t": " 0"} {
+		id, err := is.Find(btf.Typedef, name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if of := is.Type(is.Type(id).Of); fmt.Sprint(of.Name, " ", of.Size) != want {
+			t.Errorf("%s is %s of %d bytes, want %s", name, of.Name, of.Size, want)
+		}
 	}
 }
 

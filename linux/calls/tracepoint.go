@@ -158,43 +158,32 @@ func (t Tracepoint) Format() string {
 	case raw:
 		field("unsigned long args[6]", 16, 48, 0)
 	default:
-		params, _ := linux.Parameters(t.Call)
-		for i, p := range params[:min(len(params), 6)] {
-			field(declared(t.Call, p), 16+8*i, 8, 0)
+		params, _ := Parameters(t.Call)
+		for i, p := range params {
+			field(p.Type+" "+p.Name, 16+8*i, 8, 0)
 		}
 	}
-	b.WriteString("\nprint fmt: \"\"\n")
+	fmt.Fprintf(&b, "\nprint fmt: %s\n", t.printed())
 	return b.String()
 }
 
-// names are those of Linux's parameters, where they differ from those in its manual.
-var names = map[string]string{"pathname": "filename", "path": "filename", "dirfd": "dfd", "oldpath": "oldname", "newpath": "newname", "olddirfd": "olddfd",
-	"newdirfd": "newdfd", "duration": "rqtp", "rem": "rmtp", "req": "rqtp", "statxbuf": "buffer", "fsuid": "uid", "fsgid": "gid"}
-
-// Traced is the name of a call's parameter in its tracepoint.
-func Traced(call, name string) string {
-	if other := names[name]; other != "" {
-		name = other
-	}
-	if call == "statfs" {
-		name = strings.Replace(name, "filename", "pathname", 1)
-	}
-	return name
-}
-
-// declared is a parameter in C.
-func declared(call, name string) string {
-	text := strings.HasSuffix(name, "path") || strings.HasSuffix(name, "name") || name == "buf"
-	name = Traced(call, name)
+// printed is how Linux prints a record: a format of C, and its arguments.
+func (t Tracepoint) printed() string {
 	switch {
-	case text:
-		return "const char * " + name
-	case name == "rqtp" || name == "rmtp":
-		return "struct __kernel_timespec * " + name
-	case name == "argv" || name == "envp":
-		return "const char *const * " + name
+	case t.Call == "*" && t.Exit:
+		return `"NR %ld = %ld", REC->id, REC->ret`
+	case t.Call == "*":
+		return `"NR %ld (%lx, %lx, %lx, %lx, %lx, %lx)", REC->id, REC->args[0], REC->args[1], REC->args[2], REC->args[3], REC->args[4], REC->args[5]`
+	case t.Exit:
+		return `"0x%lx", REC->ret`
 	}
-	return "unsigned long " + name
+	var format, values []string
+	params, _ := Parameters(t.Call)
+	for _, p := range params {
+		format = append(format, p.Name+": 0x%08lx")
+		values = append(values, ", ((unsigned long)(REC->"+p.Name+"))")
+	}
+	return `"` + strings.Join(format, ", ") + `"` + strings.Join(values, "")
 }
 
 // MountTracepoints makes the files of all calls' tracepoints in tracefs.

@@ -30,6 +30,24 @@ EXPECT ^cat /proc/uptime$
 RUN bt -q -e 'tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }' -c '/bin/cat /proc/uptime'
 EXPECT ^@\[cat\]: \d+$
 
+NAME the arguments of system calls have Linux's names, and are known by the manual's
+RUN bt -q -e 't:syscalls:sys_enter_openat { printf("%d %d %s %s\n", args.dfd, args.dirfd == args.dfd, str(args.filename), str(args.pathname)); }' -c '/bin/cat /proc/uptime'
+EXPECT ^-100 1 /proc/uptime /proc/uptime$
+RUN bt -q -e 't:syscalls:sys_enter_mkdir* { printf("%s %o %d\n", str(args.filename), args.mode, args.pathname == args.filename); }' -c '/bin/mkdir /tmp/aliased'
+EXPECT ^/tmp/aliased 777 1$
+RUN bt -lv 't:syscalls:sys_enter_nanosleep'; bt -lv 't:syscalls:sys_enter_getgroups'; cat /sys/kernel/tracing/events/syscalls/sys_enter_mmap/format
+EXPECT ^tracepoint:syscalls:sys_enter_nanosleep$
+EXPECT ^    int __syscall_nr$
+EXPECT ^    struct __kernel_timespec \* rqtp$
+EXPECT ^    struct __kernel_timespec \* rmtp$
+EXPECT ^tracepoint:syscalls:sys_enter_getgroups$
+EXPECT ^    int __syscall_nr$
+EXPECT ^    int gidsetsize$
+EXPECT ^    gid_t \* grouplist$
+EXPECT ^name: sys_enter_mmap$
+EXPECT field:unsigned long len;\toffset:24;\tsize:8;\tsigned:0;$
+EXPECT ^print fmt: "addr: 0x%08lx, len: 0x%08lx, prot: 0x%08lx, flags: 0x%08lx, fd: 0x%08lx, off: 0x%08lx", \(\(unsigned long\)\(REC->addr\)\), 
+
 NAME a pattern of system calls fits what begins them and what ends them
 RUN bt -e 'tracepoint:syscalls:sys_*_openat { @[probe] = count(); }' -c '/bin/cat /proc/uptime'
 EXPECT ^Attached 2 probes$

@@ -137,8 +137,8 @@ func (c *checker) argument(e *Expr) Type {
 func (c *checker) allArguments(e *Expr) Type {
 	e.Kind, e.Op, e.Args, e.Names = Tuple, "args", nil, nil
 	for _, f := range c.target.named("args") {
-		if f.Type.Kind == StructOf || f.Type.Kind == ArrayOf || f.Copies != nil && len(f.Copies) == 0 {
-			continue // it is in registers, or nowhere
+		if f.Alias || f.Type.Kind == StructOf || f.Type.Kind == ArrayOf || f.Copies != nil && len(f.Copies) == 0 {
+			continue // it is there already, or in registers, or nowhere
 		}
 		of := &Expr{Span: e.Span, Kind: Builtin, Name: "args"}
 		e.Args, e.Names = append(e.Args, &Expr{Span: e.Span, Kind: Field, Name: f.Name, Args: []*Expr{of}}), append(e.Names, f.Name)

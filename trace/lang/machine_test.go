@@ -29,7 +29,7 @@ func (anywhere) Target(p *Point) (*Target, error) {
 		t.Args, t.Result = nil, &ArgField{Name: "retval", Type: int64Type, Offset: 80}
 		t.Results = []ArgField{{Name: "0", Type: Type{Kind: Pointer, Bytes: 8, Format: "error"}, Offset: 112, More: []int{96}}}
 	case "tracepoint":
-		t.Fields = []ArgField{{Name: "fd", Type: integer(4, true), Offset: 112}, {Name: "filename", Type: Type{Kind: Pointer, Bytes: 8, User: true, Elem: &Type{Kind: Int, Bytes: 1}}, Offset: 104}}
+		t.Fields = []ArgField{{Name: "fd", Type: integer(4, true), Offset: 112}, {Name: "filename", Type: Type{Kind: Pointer, Bytes: 8, User: true, Elem: &Type{Kind: Int, Bytes: 1}}, Offset: 104}, {Name: "pathname", Type: integer(8, false), Offset: 104, Alias: true}}
 	case "watchpoint":
 		t.Watch = true
 	case "uprobe":

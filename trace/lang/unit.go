@@ -35,6 +35,7 @@ type ArgField struct {
 	More   []int  // of further words
 	Stack  bool   // it is on the stack: Offset is from where the stack pointer is
 	Text   string // the type as C spells it; "": it is Type's
+	Alias  bool   // another name of the field before it, which lists leave out
 
 	// Of an inlined function: where it is at each place at which that is known, which Offset, More and Stack do not
 	// say; and how many copies that are, unless it is all.
@@ -44,7 +45,7 @@ type ArgField struct {
 
 // Arguments are what args and ret have, and retval last, if there is one.
 func (t *Target) Arguments() []ArgField {
-	all := slices.Clone(t.named("args"))
+	all := slices.DeleteFunc(slices.Clone(t.named("args")), func(f ArgField) bool { return f.Alias })
 	if t.Result == nil {
 		return all
 	}

@@ -91,39 +91,65 @@ func (s *Source) noCall(p *lang.Point) error {
 	return h
 }
 
+// A Param is a parameter of a system call: as Linux declares it, and its other names.
+type Param struct {
+	Type, Name string
+	Also       []string
+}
+
 // timespec is what the pointer of a call that waits leads to.
 var timespec = &lang.Struct{Name: "__kernel_timespec", Bytes: 16, Fields: []lang.StructField{
 	{Name: "tv_sec", Type: number}, {Name: "tv_nsec", Offset: 8, Type: number}}}
 
-// fields are the arguments of a system call, by both names.
+// fields are the arguments of a system call, by all their names.
 func (s *Source) fields(site attach.Site) (all []lang.ArgField) {
 	if site.Return {
-		return []lang.ArgField{{Name: "ret", Type: number, Offset: ax}}
+		return []lang.ArgField{{Name: "ret", Type: number, Text: "long", Offset: ax}}
+	}
+	if site.Symbol == "*" {
+		return []lang.ArgField{{Name: "id", Type: number, Text: "long", Offset: ax},
+			{Name: "name", Type: lang.Type{Kind: lang.Symbol, Bytes: 8, Format: lang.CallName}, Offset: ax}} // ours
 	}
 	params, _ := s.Params(site.Symbol)
-	if site.Symbol == "*" {
-		all = append(all, lang.ArgField{Name: "id", Type: number, Offset: ax},
-			lang.ArgField{Name: "name", Type: lang.Type{Kind: lang.Symbol, Bytes: 8, Format: lang.CallName}, Offset: ax}) // ours
-	}
-	for i, name := range params {
-		if i == len(callArgs) {
-			break
-		}
-		f := lang.ArgField{Name: name, Type: number, Offset: callArgs[i]}
-		if strings.HasSuffix(name, "path") || strings.HasSuffix(name, "name") || name == "buf" {
-			f.Type = address
-		}
-		traced := s.Traced(site.Symbol, name)
-		switch traced {
-		case "argv", "envp":
-			f.Type = lang.Type{Kind: lang.Pointer, Bytes: 8, Elem: &address}
-		case "rqtp", "rmtp":
-			f.Type = lang.Type{Kind: lang.Pointer, Bytes: 8, To: timespec, User: true}
-		}
+	all = append(all, lang.ArgField{Name: "__syscall_nr", Type: number, Text: "int", Offset: ax})
+	for i, p := range params {
+		f := lang.ArgField{Name: p.Name, Type: declared(p.Type), Text: p.Type, Offset: callArgs[i]}
 		all = append(all, f)
-		if f.Name = traced; traced != name {
+		f.Alias = true
+		for _, f.Name = range p.Also {
 			all = append(all, f)
 		}
 	}
 	return all
+}
+
+// narrow are types that are less than a register: how many bytes, and whether they have a sign.
+var narrow = map[string]lang.Type{"umode_t": integer(2, false), "uid_t": integer(4, false), "gid_t": integer(4, false), "u32": integer(4, false),
+	"pid_t": integer(4, true), "clockid_t": integer(4, true), "timer_t": integer(4, true), "rwf_t": integer(4, true)}
+
+func integer(bytes int, signed bool) lang.Type {
+	return lang.Type{Kind: lang.Int, Bytes: bytes, Signed: signed}
+}
+
+// declared is a type of C's as the language has it. int and unsigned int are whole registers, since the formats of
+// tracepoints say so; that is how bpftrace reads them, too.
+func declared(text string) lang.Type {
+	text = strings.TrimPrefix(text, "const ")
+	of, pointer := strings.CutSuffix(text, " *")
+	name, isStruct := strings.CutPrefix(of, "struct ")
+	switch {
+	case !pointer && narrow[text].Bytes != 0:
+		return narrow[text]
+	case !pointer:
+		return integer(8, !strings.HasPrefix(text, "unsigned") && text != "size_t")
+	case of == "char" || of == "void":
+		return address
+	case of == "const char *const" || of == "char *const":
+		return lang.Type{Kind: lang.Pointer, Bytes: 8, Elem: &address}
+	case name == timespec.Name:
+		return lang.Type{Kind: lang.Pointer, Bytes: 8, To: timespec, User: true}
+	case isStruct && !strings.Contains(name, "*"):
+		return lang.Type{Kind: lang.Pointer, Bytes: 8, To: &lang.Struct{Name: name}, User: true}
+	}
+	return number
 }

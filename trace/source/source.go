@@ -37,8 +37,7 @@ type Source struct {
 	Symbols *kallsyms.Table
 	// Params returns the parameters of a system call; false: there is no such call. nil: the kernel runs
 	// no programs.
-	Params func(call string) ([]string, bool)
-	Traced func(call, param string) string    // a parameter's name in Linux's tracepoint; it is nil if Params is
+	Params func(call string) ([]Param, bool)
 	Calls  func(yield func(name string) bool) // all that have parameters
 	// Types returns what a function of the kernel takes and gives. nil: nothing is known of types.
 	Types func(addr uint64) (*gotypes.Table, gotypes.Call, error)

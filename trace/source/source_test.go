@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,13 +24,11 @@ func newSource(t *testing.T) *Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := map[string][]string{"openat": {"dirfd", "pathname", "flags", "mode"}, "getpid": nil}
+	calls := map[string][]Param{"openat": {{"int", "dfd", []string{"dirfd"}}, {"const char *", "filename", []string{"pathname"}}, {"int", "flags", nil}, {"umode_t", "mode", nil}}, "getpid": nil,
+		"nanosleep": {{"struct __kernel_timespec *", "rqtp", nil}, {"unsigned int", "n", nil}, {"struct stat *", "st", nil}, {"pid_t", "pid", nil}, {"const char *const *", "argv", nil}}}
 	return &Source{Symbols: table,
-		Params: func(call string) ([]string, bool) { p, ok := calls[call]; return p, ok },
-		Traced: func(_, param string) string {
-			return cmp.Or(map[string]string{"pathname": "filename", "dirfd": "dfd"}[param], param)
-		},
-		Calls: func(yield func(string) bool) { _ = yield("getpid") && yield("openat") }}
+		Params: func(call string) ([]Param, bool) { p, ok := calls[call]; return p, ok },
+		Calls:  func(yield func(string) bool) { _ = yield("getpid") && yield("openat") }}
 }
 
 // pointOf reads an attach point.
@@ -140,15 +137,53 @@ func TestTarget(t *testing.T) {
 			t.Errorf("%s: %+v", point, got)
 		}
 	}
-	var names []string
-	for _, f := range target("t:syscalls:sys_enter_openat").Fields {
-		names = append(names, f.Name)
-	}
-	if want := []string{"dirfd", "dfd", "pathname", "filename", "flags", "mode"}; !slices.Equal(names, want) {
-		t.Errorf("openat has %v, want %v", names, want)
-	}
 	if !target("kprobe:vfs.*").Pattern || target("kprobe:vfs.Read").Pattern {
 		t.Error("what is a pattern is not known")
+	}
+}
+
+// TestCallFields: a system call has its parameters by Linux's names and by the manual's, and lists have the former
+// alone; they are of the types that Linux declares.
+func TestCallFields(t *testing.T) {
+	s := newSource(t)
+	s.Calls = func(yield func(string) bool) { _ = yield("openat") && yield("nanosleep") }
+	for call, want := range map[string]string{
+		"openat": "int __syscall_nr 8 true 80, int dfd 8 true 112, (int dirfd 8 true 112), const char * filename pointer 104, (const char * pathname pointer 104), int flags 8 true 96, " +
+			"umode_t mode 2 false 56",
+		"nanosleep": "int __syscall_nr 8 true 80, struct __kernel_timespec * rqtp pointer __kernel_timespec 112, unsigned int n 8 false 104, struct stat * st pointer stat 96, " +
+			"pid_t pid 4 true 56, const char *const * argv pointer 72",
+	} {
+		target, err := s.Target(pointOf(t, "t:syscalls:sys_enter_"+call))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, listed, firsts []string
+		for _, f := range target.Fields {
+			text := f.Text + " " + f.Name
+			if f.Type.Kind == lang.Int {
+				text += fmt.Sprint(" ", f.Type.Bytes, " ", f.Type.Signed)
+			} else {
+				text += " " + f.Type.Kind.String()
+			}
+			if f.Type.To != nil {
+				text += " " + f.Type.To.Name
+			}
+			if text += fmt.Sprint(" ", f.Offset); f.Alias {
+				text = "(" + text + ")"
+			} else {
+				firsts = append(firsts, f.Name)
+			}
+			got = append(got, text)
+		}
+		if got := strings.Join(got, ", "); got != want {
+			t.Errorf("%s has\n%s, want\n%s", call, got, want)
+		}
+		for _, f := range target.Arguments() {
+			listed = append(listed, f.Name)
+		}
+		if !slices.Equal(listed, firsts) {
+			t.Errorf("%s: %v are listed, want %v", call, listed, firsts)
+		}
 	}
 }
 
@@ -278,8 +313,8 @@ func TestExpandCalls(t *testing.T) {
 		return strings.Join(all, ", ")
 	}
 	for point, want := range map[string]string{
-		"t:syscalls:sys_*_openat":     "syscalls:sys_enter_openat 6 0, syscalls:sys_exit_openat 1 0",
-		"t:sys*:sys_*_get*":           "syscalls:sys_enter_getpid 0 0, syscalls:sys_exit_getpid 1 0",
+		"t:syscalls:sys_*_openat":     "syscalls:sys_enter_openat 7 0, syscalls:sys_exit_openat 1 0",
+		"t:sys*:sys_*_get*":           "syscalls:sys_enter_getpid 1 0, syscalls:sys_exit_getpid 1 0",
 		"t:raw_syscalls:sys_*":        "raw_syscalls:sys_enter 2 0, raw_syscalls:sys_exit 1 0",
 		"t:syscalls:sys_enter_openat": "",
 		"t:syscalls:sys_enter_none*":  "",
