@@ -2,6 +2,7 @@ package bpf
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -60,9 +61,9 @@ func Text(insns []Insn, pc int) (string, error) {
 // reg returns the name of a register, whole or its low half.
 func reg(r uint8, whole bool) string {
 	if whole {
-		return fmt.Sprintf("r%d", r)
+		return "r" + strconv.Itoa(int(r))
 	}
-	return fmt.Sprintf("w%d", r)
+	return "w" + strconv.Itoa(int(r))
 }
 
 // place returns an address as "(r2 + 8)"; sum without the parentheses.
