@@ -55,7 +55,7 @@ func newFollowExample(string) *module.Instance {
 	f := &followExample{path: "/bin/myprog", symbol: "syscall.write", comm: "myprog", device: "console.(*Pipe).Write"}
 	return &module.Instance{
 		Params: module.Params{
-			"path":   module.String(&f.path, "file of the program or library").Given(),
+			"path":   module.String(&f.path, "file of the program or library").From(attach.PathFrom).Given(),
 			"symbol": module.String(&f.symbol, "its function that calls write").Given(),
 			"comm":   module.String(&f.comm, "name of the process").Given(),
 			"device": module.String(&f.device, "the device's function").Given(),

@@ -51,7 +51,7 @@ type ready struct {
 // instance makes an instance that begins with init, with its own parameters and those that all have.
 // read reads a target, of which doc says what it may be.
 func (r *ready) instance(doc string, read func(string) (attach.Site, error), own module.Params, init func(at attach.Site) error) *module.Instance {
-	own["target"] = module.String(&r.target, doc).Valid(func(target string) error {
+	own["target"] = module.String(&r.target, doc).From(attach.TextFrom).Valid(func(target string) error {
 		if target == "" {
 			return errors.New("it is empty; give the function, as in target=vfs.Read")
 		}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/attach"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
 	"sonde/kernel/refusal"
@@ -42,7 +43,7 @@ func newUprobeExample(string) *module.Instance {
 		Params: module.Params{
 			"pid":     module.Int(&e.pid, "process to probe").Within(1, maxPid),
 			"vaddr":   module.Uint(&e.vaddr, "address of the instruction"),
-			"path":    module.String(&e.path, "instead of vaddr: the program's file").Given(),
+			"path":    module.String(&e.path, "instead of vaddr: the program's file").From(attach.PathFrom).Given(),
 			"symbol":  module.String(&e.symbol, "with path: the function").Given(),
 			"verbose": module.Bool(&e.verbose, "report each hit"),
 		},

@@ -32,7 +32,7 @@ var explainCommand = &Command{
 			}
 			place = pid + ":0x" + strings.TrimPrefix(place, "0x")
 		}
-		at, err := attach.ParseSiteOf(place, attach.Kernel, attach.Program, attach.Line, attach.Inline)
+		at, err := c.site(place, attach.Kernel, attach.Program, attach.Line, attach.Inline)
 		if err != nil {
 			return err
 		}

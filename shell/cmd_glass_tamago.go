@@ -5,11 +5,13 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"sonde/kernel/attach"
+	"sonde/kernel/attach/quote"
 	"sonde/kernel/cpu"
 	"sonde/kernel/refusal"
 	"sonde/shell/replay"
@@ -35,6 +37,7 @@ func runGlass(c *Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	g.request.Site = g.request.Site.From(c.Shell.dir)
 	if g.way {
 		return g.showWay(c)
 	}
@@ -135,7 +138,8 @@ func (g *glassLine) print(rec *replay.Recording, c *Context) error {
 //
 // Errors: EINVAL, with what is wrong.
 func GlassRequest(line string) (replay.Request, error) {
-	g, err := parseGlass(strings.Fields(line))
+	words := slices.DeleteFunc(quote.Split(line, " \t\r\n", 0), func(word string) bool { return word == "" })
+	g, err := parseGlass(words)
 	switch {
 	case errors.Is(err, ErrUsage):
 		return g.request, refusal.New(syscall.EINVAL, "glass: %v; write [-t TIER] [-n HIT] [-w] [-c CPU] PLACE", err)

@@ -18,7 +18,7 @@ func insmod(c *Context, args []string) error {
 	if len(args) == 0 {
 		return Usagef("no module given")
 	}
-	return module.Insmod(args[0], args[1:]...)
+	return module.InsmodFrom(c.Shell.dir, args[0], args[1:]...)
 }
 
 // completeModule completes the name of a module, or behind one its parameters.

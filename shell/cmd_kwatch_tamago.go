@@ -62,7 +62,7 @@ func runKwatch(c *Context, args []string) error {
 		}
 		place = pid + ":" + place
 	}
-	w, pid, err := parseWatch(place)
+	w, pid, err := parseWatch(c, place)
 	if err == nil && pid != 0 {
 		err = w.findIn(c, pid)
 	}
@@ -166,8 +166,8 @@ func (w *watch) register(q kwatch.Queue) (reg int, where string, err error) {
 }
 
 // parseWatch reads TYPE@PLACE[:LENGTH]. Without a length, as much is watched as fits the symbol.
-func parseWatch(s string) (w *watch, pid int, err error) {
-	site, err := attach.ParseSiteOf(s, attach.Watch)
+func parseWatch(c *Context, s string) (w *watch, pid int, err error) {
+	site, err := c.site(s, attach.Watch)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -19,6 +19,8 @@
 //	ret:PLACE            when the function or the call returns
 //	7:PLACE              in process 7 alone
 //
+// Quotes protect a file or a name: "/tmp/co:lon/prog":main, "operator+". In them, \" is a quote and \\ a backslash.
+//
 // The words before a colon (ret, inline, sys, tick, every, event) and numbers are not programs: give a file
 // with such a name by its path. Functions whose names begin with "type:" and "go:" are the kernel's.
 package attach

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"sonde/kernel/attach/quote"
 	"sonde/kernel/refusal"
 )
 
@@ -61,6 +62,27 @@ func ParseSiteOf(text string, kinds ...Kind) (Site, error) {
 	return s, parser{text}.no("this is a %s, not %s%s", s.Kind, list+names[last], example)
 }
 
+// At returns the site of the kernel, or of a program's file, that is at SYMBOL[+OFFSET] or a number, which is in no quotes.
+//
+// Errors: EINVAL.
+func (s Site) At(text string) (Site, error) {
+	p := parser{text}
+	if text == "" {
+		return s, p.empty()
+	}
+	if s.Symbol, s.Offset, s.Addr = where(text); s.Kind == Program {
+		s.inFile()
+	}
+	return s, p.check(s)
+}
+
+// inFile takes a number for an offset in the file.
+func (s *Site) inFile() {
+	if s.Symbol == "" {
+		s.Offset, s.Addr = s.Addr, 0
+	}
+}
+
 // A parser knows the whole text, for its errors.
 type parser struct{ text string }
 
@@ -68,16 +90,25 @@ func (p parser) no(format string, args ...any) error {
 	return refusal.New(syscall.EINVAL, "place %q: "+format, append([]any{p.text}, args...)...)
 }
 
+func (p parser) empty() error { return p.no("it is empty; give a function, as in vfs.Read") }
+
 // site reads what stands before a colon, and then what that is of.
 func (p parser) site(text string) (s Site, err error) {
+	if name, rest, quoted := quote.Prefix(text); quoted {
+		if rest, colon := strings.CutPrefix(rest, ":"); colon {
+			return p.program(name, rest)
+		}
+		s.Symbol, s.Offset, s.Addr = where(text)
+		return s, nil
+	}
 	head, rest, colon := strings.Cut(text, ":")
-	if at := strings.IndexByte(head, '@'); at >= 0 {
+	if at := strings.IndexByte(head, '@'); at >= 0 && !strings.Contains(head[:at], "/") {
 		return p.watch(text[:at], text[at+1:])
 	}
 	pid, number := parseNumber(head)
 	switch {
 	case text == "":
-		return s, p.no("it is empty; give a function, as in vfs.Read")
+		return s, p.empty()
 	case !colon || head == "type" || head == "go":
 		s.Symbol, s.Offset, s.Addr = where(text)
 		return s, nil
@@ -140,10 +171,15 @@ func (p parser) watch(access, rest string) (s Site, err error) {
 			rest, s.Length = rest[:at], int(n)
 		}
 	}
-	if file, symbol, ok := strings.Cut(rest, ":"); ok && strings.Contains(file, "/") && !startsNumber(symbol) {
+	if file, symbol, quoted := quote.Prefix(rest); quoted && strings.HasPrefix(symbol, ":") {
+		s.File, rest = file, symbol[1:]
+	} else if file, symbol, ok := strings.Cut(rest, ":"); ok && !quoted && strings.Contains(file, "/") && !startsNumber(symbol) {
 		s.File, rest = file, symbol
 	}
 	s.Symbol, s.Offset, s.Addr = where(rest)
+	if strings.HasPrefix(rest, `"`) {
+		return s, nil
+	}
 	if _, number := parseNumber(s.Symbol[strings.LastIndexByte(s.Symbol, ':')+1:]); number {
 		return s, p.no("a length stands before the offset; give SYMBOL+OFFSET:LENGTH")
 	}
@@ -159,9 +195,7 @@ func (p parser) program(file, rest string) (Site, error) {
 	}
 	s := Site{Kind: Program, File: file}
 	s.Symbol, s.Offset, s.Addr = where(rest)
-	if s.Symbol == "" {
-		s.Offset, s.Addr = s.Addr, 0
-	}
+	s.inFile()
 	return s, nil
 }
 
@@ -227,7 +261,7 @@ func (p parser) check(s Site) error {
 	case s.Kind == Watch && s.Symbol == "" && s.Addr == 0:
 		return p.no("what is to be watched is missing, as in w@printk.level")
 	}
-	if s.Kind == Kernel || s.Kind == Program || s.Kind == Watch {
+	if (s.Kind == Kernel || s.Kind == Program || s.Kind == Watch) && !strings.Contains(p.text, `"`) { // what is in quotes is a name
 		return p.checkName(s.Symbol)
 	}
 	return nil
@@ -248,11 +282,14 @@ func (p parser) checkName(symbol string) error {
 	return nil
 }
 
-// where reads SYMBOL or a number, which it returns as addr, and any number of +OFFSET or +OFFSET/SIZE
-// after it. If the sum does not fit in 64 bits, all of it is a SYMBOL, which checkName refuses.
+// where reads SYMBOL, which may be in quotes, or a number, which it returns as addr, and any number of +OFFSET or
+// +OFFSET/SIZE after it. If the sum does not fit in 64 bits, all of it is a SYMBOL, which checkName refuses.
 func where(text string) (symbol string, offset, addr uint64) {
 	if n, number := parseNumber(text); number {
 		return "", 0, n
+	}
+	if name, rest, quoted := quote.Prefix(text); quoted && rest == "" {
+		return name, 0, 0
 	}
 	at := strings.LastIndexByte(text, '+')
 	if at <= 0 {

@@ -45,6 +45,78 @@ var places = map[string]Site{
 	"w@type:.eq.sonde/kernel/vfs.T:1":    {Kind: Watch, Symbol: "type:.eq.sonde/kernel/vfs.T", Length: 1},
 	"ret:sonde/kernel/vfs.(*File).Read":  {Return: true, Symbol: "sonde/kernel/vfs.(*File).Read"},
 	"sonde/kernel/vfs.(*File).Read+0x10": {Symbol: "sonde/kernel/vfs.(*File).Read", Offset: 0x10},
+
+	`"/tmp/co:lon/p":work+0x4`:            {Kind: Program, File: "/tmp/co:lon/p", Symbol: "work", Offset: 4},
+	`7:ret:"/tmp/co:lon/p":work`:          {Kind: Program, PID: 7, Return: true, File: "/tmp/co:lon/p", Symbol: "work"},
+	`"/tmp/co:lon/p":0x10`:                {Kind: Program, File: "/tmp/co:lon/p", Offset: 0x10},
+	`"a\"b\\:":main`:                      {Kind: Program, File: `a"b\:`, Symbol: "main"},
+	"/tmp/at@x/p:work":                    {Kind: Program, File: "/tmp/at@x/p", Symbol: "work"},
+	`"at@x/p":work`:                       {Kind: Program, File: "at@x/p", Symbol: "work"},
+	`"ret":main`:                          {Kind: Program, File: "ret", Symbol: "main"},
+	`"7":main`:                            {Kind: Program, File: "7", Symbol: "main"},
+	`"/bin/x.go":main`:                    {Kind: Program, File: "/bin/x.go", Symbol: "main"},
+	"/tmp/sp ace/p:work":                  {Kind: Program, File: "/tmp/sp ace/p", Symbol: "work"},
+	"/bin/p:type:.eq.[2]fmt.fmt":          {Kind: Program, File: "/bin/p", Symbol: "type:.eq.[2]fmt.fmt"},
+	"/lib/libc.so.6:realpath@GLIBC_2.2.5": {Kind: Program, File: "/lib/libc.so.6", Symbol: "realpath@GLIBC_2.2.5"},
+	`/bin/p:"operator+"`:                  {Kind: Program, File: "/bin/p", Symbol: "operator+"},
+	`/bin/p:"operator+"+0x4`:              {Kind: Program, File: "/bin/p", Symbol: "operator+", Offset: 4},
+	`"/co:lon":"x+1"`:                     {Kind: Program, File: "/co:lon", Symbol: "x+1"},
+	`"f[go.shape.struct { A \"x:y\" }]"`:  {Symbol: `f[go.shape.struct { A "x:y" }]`},
+	`"f[\"a@b\"]"+0x10`:                   {Symbol: `f["a@b"]`, Offset: 0x10},
+	`f[go.shape.struct { A "json\"" }]`:   {Symbol: `f[go.shape.struct { A "json\"" }]`},
+	`w@"/tmp/co:lon/p":counter`:           {Kind: Watch, File: "/tmp/co:lon/p", Symbol: "counter"},
+	`7:w@"/tmp/co:lon/p":counter+0x8:4`:   {Kind: Watch, PID: 7, File: "/tmp/co:lon/p", Symbol: "counter", Offset: 8, Length: 4},
+	`w@/bin/p:"a:8":4`:                    {Kind: Watch, File: "/bin/p", Symbol: "a:8", Length: 4},
+	`w@"a:8"`:                             {Kind: Watch, Symbol: "a:8"},
+}
+
+// TestFrom: a file is where its caller means it.
+func TestFrom(t *testing.T) {
+	for text, want := range map[string]string{
+		"./t1:work": "/tmp/t1:work", "../t1:work": "/tmp/../t1:work", "a/t1:work+0x4": "/tmp/a/t1:work+0x4", "t1:work": "t1:work", "/bin/t1:work": "/bin/t1:work",
+		"w@./t1:counter": "w@/tmp/t1:counter", "7:ret:./t1:work": "7:ret:/tmp/t1:work", "a/b.go:7": "a/b.go:7", "kernel/vfs.Read": "kernel/vfs.Read",
+		`"./co:lon":work`: `"/tmp/co:lon":work`,
+	} {
+		s, err := ParseSite(text)
+		if got := s.From("/tmp").String(); err != nil || got != want {
+			t.Errorf("%s: %s, %v", text, got, err)
+		}
+		if got := TextFrom("/tmp", text); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+	if s, _ := ParseSite("./t1:work"); s.From("/").File != "/t1" {
+		t.Error(s.From("/"))
+	}
+	if got := TextFrom("/tmp", "nonsense:./x:+"); got != "nonsense:./x:+" {
+		t.Error(got)
+	}
+}
+
+// TestAt: what has been cut is a name, whatever it begins with.
+func TestAt(t *testing.T) {
+	in := func(file string) Site { return Site{Kind: Program, File: file} }
+	for _, c := range []struct {
+		of   Site
+		text string
+		want Site
+	}{
+		{Site{}, "vfs.Read+0x10", Site{Symbol: "vfs.Read", Offset: 0x10}},
+		{Site{Return: true}, "vfs.Read", Site{Symbol: "vfs.Read", Return: true}},
+		{Site{}, "0x1000", Site{Addr: 0x1000}},
+		{Site{}, "ret:vfs", Site{Symbol: "ret:vfs"}},
+		{in("/co:lon"), "type:.eq.x+4", Site{Kind: Program, File: "/co:lon", Symbol: "type:.eq.x", Offset: 4}},
+		{in("p"), "0x10", Site{Kind: Program, File: "p", Offset: 0x10}},
+	} {
+		if got, err := c.of.At(c.text); err != nil || got != c.want {
+			t.Errorf("%s: %+v, %v", c.text, got, err)
+		}
+	}
+	for _, text := range []string{"vfs.Read+x", "0xzz", "", "vfs.Read+4"} {
+		if got, err := (Site{Return: true}).At(text); !errors.Is(err, syscall.EINVAL) {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
 }
 
 func TestParseSite(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"sonde/kernel/attach/quote"
 )
 
 // Kind says what a Site is a place of.
@@ -57,8 +59,55 @@ type Site struct {
 // star of a method's receiver, as in vfs.(*File).Read, does not make a pattern.
 func (s Site) Pattern() bool { return strings.Contains(strings.ReplaceAll(s.Symbol, "(*", ""), "*") }
 
-// String returns the site as ParseSite reads it.
+// From returns the site as it is meant by a caller in a folder: with the whole path of its file.
+func (s Site) From(dir string) Site {
+	if (s.Kind == Program || s.Kind == Watch) && strings.Contains(s.File, "/") {
+		s.File = PathFrom(dir, s.File)
+	}
+	return s
+}
+
+// PathFrom returns the whole path of a file as it is meant by a caller in a folder.
+func PathFrom(dir, file string) string {
+	if file == "" || file[0] == '/' {
+		return file
+	}
+	return strings.TrimSuffix(dir, "/") + "/" + strings.TrimPrefix(file, "./")
+}
+
+// TextFrom returns the text of a place as it is meant by a caller in a folder; text that is none, as it is.
+func TextFrom(dir, text string) string {
+	s, err := ParseSite(text)
+	if at := s.From(dir); err == nil && at != s {
+		return at.String()
+	}
+	return text
+}
+
+// String returns the site as ParseSite reads it, with quotes where it needs them.
 func (s Site) String() string {
+	plain := s.text(s.File, s.Symbol)
+	if s.Kind != Kernel && s.Kind != Program && s.Kind != Watch || s.is(plain) {
+		return plain
+	}
+	for _, text := range []string{s.text(s.File, quote.Add(s.Symbol)), s.text(quote.Add(s.File), s.Symbol), s.text(quote.Add(s.File), quote.Add(s.Symbol))} {
+		if s.is(text) {
+			return text
+		}
+	}
+	return plain // there is no such site
+}
+
+// is tells whether a text means the site.
+func (s Site) is(text string) bool {
+	s.Cookie = 0
+	other, err := ParseSite(text)
+	return err == nil && other == s
+}
+
+// text is the site with these names.
+func (s Site) text(file, symbol string) string {
+	s.File, s.Symbol = file, symbol
 	var b strings.Builder
 	if s.PID != 0 {
 		fmt.Fprintf(&b, "%d:", s.PID)

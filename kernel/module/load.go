@@ -16,12 +16,17 @@ import (
 // Errors: ENOENT (with similar names), EEXIST something with this name is loaded, or the
 // module without New, EINVAL, EFAULT if New or Init panics, and those of Init (wrapped with
 // the module's name).
-func Insmod(name string, params ...string) error {
+func Insmod(name string, params ...string) error { return InsmodFrom("/", name, params...) }
+
+// InsmodFrom is Insmod for a caller in a folder, from which relative paths in the parameters are seen.
+//
+// Context, Errors: as Insmod.
+func InsmodFrom(dir, name string, params ...string) error {
 	as, rest, err := nameOf(name, params)
 	if err == nil {
 		var s *Status
 		if s, err = begin(name, as); err == nil {
-			if err = s.load(rest); err == nil {
+			if err = s.load(dir, rest); err == nil {
 				return nil
 			}
 			s.forget()
@@ -130,11 +135,11 @@ func leave(name string) (*Status, error) {
 
 // load makes the instance, sets its parameters and calls Init; after an error the parameters
 // are as before.
-func (s *Status) load(params []string) error {
+func (s *Status) load(dir string, params []string) error {
 	err := s.make()
 	if err == nil {
 		s.Params.reset()
-		err = s.Params.set(params)
+		err = s.Params.set(dir, params)
 	}
 	if err == nil && s.Init != nil {
 		err = guard("init", func() error { return as(s.Name, s.Init) })

@@ -21,7 +21,15 @@ type Param struct {
 	// check returns an error for values that set would accept but that make no sense; it
 	// may be nil.
 	check func(string) error
-	def   string // the value at registration
+	// from returns a value as it is meant by a caller in a folder; it may be nil.
+	from func(dir, value string) string
+	def  string // the value at registration
+}
+
+// From has values that name files be meant as seen from the folder of whoever loads the module. It returns p.
+func (p *Param) From(from func(dir, value string) string) *Param {
+	p.from = from
+	return p
 }
 
 // Within restricts an Int to the numbers from lo to hi. It returns p.
@@ -142,10 +150,10 @@ func (ps Params) reset() {
 	}
 }
 
-// set sets parameters from words of the form "name=value".
+// set sets parameters from words of the form "name=value" of a caller in a folder.
 //
 // Errors: EINVAL, with the names of the parameters.
-func (ps Params) set(words []string) error {
+func (ps Params) set(dir string, words []string) error {
 	for _, word := range words {
 		name, value, given := strings.Cut(word, "=")
 		p := ps[name]
@@ -156,6 +164,9 @@ func (ps Params) set(words []string) error {
 			return refusal.New(syscall.EINVAL, "parameter %s: give a value, as in %s=VALUE", name, name)
 		} else if !given {
 			value = "1"
+		}
+		if p.from != nil {
+			value = p.from(dir, value)
 		}
 		if p.check != nil {
 			if err := p.check(value); err != nil {
