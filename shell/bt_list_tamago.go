@@ -5,7 +5,6 @@ package shell
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"syscall"
 
 	"sonde/kernel/refusal"
@@ -24,7 +23,7 @@ func btList(c *Context, from btSource, f *run.Flags) error {
 		return btPoints(c, from, f)
 	}
 	found := 0
-	for pattern := range strings.SplitSeq(patterns, ",") {
+	for _, pattern := range lang.Patterns(patterns) {
 		from.List(pattern, func(point string) bool {
 			found++
 			err := btPoint(c, from, point, f.Verbose)

@@ -53,10 +53,10 @@ func runBt(c *Context, args []string) error {
 		_, err := io.WriteString(c.Out, run.Usage)
 		return err
 	}
-	from := btSource{&sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function, Table: types.Kernel, Find: places.Find, PID: f.PID}}
+	from := btSource{&sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function, Table: types.Kernel, Find: places.Find, Dir: c.Shell.dir, PID: f.PID}}
 	if c.Machine.Programs != nil {
 		from.Params, from.Calls = callParameters, callNames
-		from.Functions, from.Symbol, from.Debug = programFunctions, programSymbol, programDebug
+		from.Functions, from.Probed, from.Symbol, from.Debug = programFunctions, programProbed, programSymbol, programDebug
 	}
 	if f.List {
 		return btList(c, from, f)

@@ -3,6 +3,7 @@
 package shell
 
 import (
+	"errors"
 	"fmt"
 	"syscall"
 
@@ -14,6 +15,7 @@ import (
 	calls "sonde/linux/syscall"
 	"sonde/trace/run"
 	sources "sonde/trace/source"
+	"sonde/uprobes"
 )
 
 // The files linux*.go are what the shell needs of linux/. An image without it (tag nolinux) has the
@@ -121,22 +123,28 @@ func callNames(yield func(name string) bool) {
 	}
 }
 
-// programFunctions are the functions of a program's file; nil: it is none.
-func programFunctions(path string) (names []string) {
-	program.Read(path, func(f *program.File) error {
-		for _, s := range f.Functions() {
-			names = append(names, s.Name)
-		}
+// programFunctions are the functions of a program's file that fit a pattern; nil: it is none.
+func programFunctions(path, pattern string) (names []string) {
+	uprobes.Program(path, func(f *program.File) error {
+		names = f.Fitting(pattern)
 		return nil
 	})
 	return names
+}
+
+// programProbed says why a place in a program's file cannot have a probe.
+func programProbed(path, symbol string, offset uint64) error {
+	return uprobes.Program(path, func(f *program.File) error {
+		_, err := f.Find(symbol, offset)
+		return err
+	})
 }
 
 // programSymbol finds a function or a variable of a program's file.
 func programSymbol(path, name string) (addr, size uint64, err error) {
 	err = program.Read(path, func(f *program.File) error {
 		s, err := f.Lookup(name)
-		if err != nil {
+		if errors.Is(err, syscall.ENOENT) {
 			s, err = f.Variable(name)
 		}
 		addr, size = s.Addr, s.Size

@@ -4,41 +4,52 @@ import (
 	"strings"
 
 	"sonde/kallsyms"
+	"sonde/kernel/attach/quote"
 )
 
-// point reads an attach point: everything up to a blank, a comma, or the brace that begins the block,
-// but in quotes and brackets.
+// point reads an attach point: everything up to a blank, a comma, or the brace that begins the block, but in quotes;
+// a comma may be in brackets.
 func (p *parser) point(s *Script) *Point {
 	p.space()
-	from, quoted, depth := p.at, false, 0
-	var b strings.Builder
-	for ; p.at < len(p.Text); p.at++ {
-		c := p.Text[p.at]
-		if c == '"' {
-			quoted = !quoted
-			continue
-		}
-		if !quoted {
-			if strings.IndexByte(" \t\r\n{", c) >= 0 || c == ',' && depth == 0 {
-				break
-			}
-			if c == '[' {
-				depth++
-			} else if c == ']' {
-				depth--
-			}
-		}
-		b.WriteByte(c)
+	from := p.at
+	n, open := quote.Index(p.Text[from:], " \t\r\n{,")
+	if n < 0 {
+		n = len(p.Text) - from
 	}
+	p.at += n
 	span := Span{from, p.at}
-	if quoted {
+	if open {
 		p.fail(span, "this string has no end")
 	}
-	if b.Len() == 0 {
+	if n == 0 {
 		p.advance()
 		p.unexpected("a probe, such as kprobe:vfs.Read")
 	}
-	return p.pointOf(span, s.withParams(b.String()))
+	return p.pointOf(span, quote.Bare(p.Text[from:p.at], s.withParams))
+}
+
+// Patterns cuts a list of attach points or patterns at its commas.
+func Patterns(list string) []string { return quote.Split(list, ",", 0) }
+
+// PointText is an attach point as Parse reads it: its options are put in quotes where that needs them.
+func PointText(provider string, options ...string) string {
+	text := []string{provider}
+	for i, o := range options {
+		text = append(text, protect(o, i == len(options)-1))
+	}
+	return strings.Join(text, ":")
+}
+
+// protect puts an option in quotes if it has what would end it. The last one ends at no colon.
+func protect(option string, last bool) string {
+	special := " \t\r\n{},$\""
+	if !last {
+		special += ":@"
+	}
+	if strings.ContainsAny(option, special) || strings.Count(option, "[") != strings.Count(option, "]") {
+		return quote.Add(option)
+	}
+	return option
 }
 
 // Providers are by name: how many options each may have.
@@ -63,8 +74,8 @@ func (p *parser) pointOf(span Span, s string) *Point {
 	if name, after, named := strings.Cut(s, "="); named && isName(name) { // name=kprobe:f
 		s = after
 	}
-	provider, rest, _ := strings.Cut(s, ":")
-	provider = Provider(provider)
+	provider, rest, more := quote.Cut(s, ":")
+	provider = Provider(quote.Remove(provider))
 	count, ok := providers[provider]
 	switch {
 	case !ok && !isName(provider):
@@ -73,9 +84,8 @@ func (p *parser) pointOf(span Span, s string) *Point {
 		p.failHint(Span{span.From, min(span.To, span.From+max(1, strings.IndexByte(s+":", ':')))}, didYouMean(provider, keys(providers)), "there are no probes of the type %q", printable(provider))
 	}
 	point := &Point{Span: span, Provider: provider, Text: provider}
-	if strings.Contains(s, ":") {
-		point.Options = options(provider, rest, count[1])
-		point.Text += ":" + rest
+	if more {
+		point.cut(rest)
 	}
 	switch n := len(point.Options); {
 	case n < count[0]:
@@ -100,23 +110,35 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// options cuts what follows a provider's name. The names of functions may have colons; of a program, the
-// file comes first.
-func options(provider, rest string, most int) []string {
-	switch provider {
+// cut cuts what follows the provider's name into the options, and frees these of their quotes. The names of functions
+// may have colons; of a program, the file comes first.
+func (p *Point) cut(rest string) {
+	parts := quote.Split(rest, ":", 0)
+	switch p.Provider {
 	case "kprobe", "kretprobe", "inline", "fentry", "fexit":
-		if module, name, has := strings.Cut(rest, ":"); has && kallsyms.Fits(module, "vmlinux") {
-			return []string{name}
+		if module, name, has := quote.Cut(rest, ":"); has && kallsyms.Fits(quote.Remove(module), "vmlinux") {
+			p.Options = []string{quote.Remove(name)}
+			p.Text = PointText(p.Provider, quote.Remove(module), p.Options[0])
+			return
 		}
-		return []string{rest}
+		parts = []string{rest}
 	case "uprobe", "uretprobe":
-		return strings.SplitN(rest, ":", most)
+		parts = quote.Split(rest, ":", 2)
+		if file, source, has := quote.Cut(parts[0], "@"); has {
+			parts[0], p.Source = file, quote.Remove(source)
+		}
 	case "line":
 		if at := strings.LastIndexByte(rest, ':'); at >= 0 {
-			return []string{rest[:at], rest[at+1:]}
+			parts = []string{rest[:at], rest[at+1:]}
 		}
 	}
-	return strings.Split(rest, ":")
+	for _, part := range parts {
+		p.Options = append(p.Options, quote.Remove(part))
+	}
+	p.Text = PointText(p.Provider, p.Options...)
+	if file := protect(p.Options[0], false); p.Source != "" {
+		p.Text = p.Provider + ":" + file + "@" + protect(p.Source, false) + strings.TrimPrefix(p.Text, p.Provider+":"+file)
+	}
 }
 
 // usage says how an attach point is written.

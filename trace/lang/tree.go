@@ -48,9 +48,10 @@ type Probe struct {
 // Point is an attach point.
 type Point struct {
 	Span
-	Text     string   // as it was written, with the provider's full name
+	Text     string   // as it was written, with the provider's full name, and in quotes only what needs them
 	Provider string   // its full name
-	Options  []string // what stands between colons after it
+	Options  []string // what stands between colons after it, without quotes
+	Source   string   // of uprobe:FILE@SOURCE:LINE
 	Loose    bool     // it is one of many that a pattern stands for: it may have no probe
 }
 

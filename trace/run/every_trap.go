@@ -11,16 +11,12 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// link attaches a program to places, to be called at each nth hit; a pattern may fit most of them. What is left to do
+// link attaches a program to sites, to be called at each nth hit; a pattern may fit most of them. What is left to do
 // comes behind c.
 //
-// Errors: those of attach.ParseSites and kbpf.Prog.Begin; E2BIG there are more.
-func link(c *attach.Change, p *kbpf.Prog, n uint64, places []string, most int) (*kbpf.Link, error) {
-	sites, err := attach.ParseSites(places...)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(sites) > most:
+// Errors: those of kbpf.Prog.Begin; E2BIG there are more.
+func link(c *attach.Change, p *kbpf.Prog, n uint64, sites []attach.Site, most int) (*kbpf.Link, error) {
+	if len(sites) > most {
 		return nil, refusal.New(syscall.E2BIG, "%d more places do not fit: %d are left", len(sites), most)
 	}
 	for i := range sites {

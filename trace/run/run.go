@@ -28,7 +28,7 @@ import (
 // Options are a script, and how it is to run.
 type Options struct {
 	Unit   *lang.Unit
-	Places func(p *lang.Point) ([]string, error) // where a point is, as attach.ParseSite reads it
+	Places func(p *lang.Point) ([]attach.Site, error) // where a point is
 	Out    *out.Printer
 	Err    io.Writer   // what is lost, and why a place has no probe
 	Quiet  bool        // nothing about the probes
@@ -167,7 +167,7 @@ func (s *session) tooMany(p *lang.Program, err error) error {
 
 // tell says what of a point has no probe.
 func (s *session) tell(p *lang.Point, l *kbpf.Link) {
-	if !s.Quiet {
+	if !s.Quiet && !p.Loose {
 		if text := l.Summary(); text != "" {
 			fmt.Fprintf(s.Err, "bt: %s: %s\n", p.Text, text)
 		}

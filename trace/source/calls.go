@@ -2,6 +2,7 @@ package source
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"sonde/kallsyms"
@@ -34,7 +35,11 @@ func (s *Source) callsOf(p *lang.Point) (all []string) {
 }
 
 // calls returns the places of tracepoints of system calls.
-func (s *Source) calls(p *lang.Point, process string) (places []string, err error) {
+func (s *Source) calls(p *lang.Point) (places []string, err error) {
+	process := ""
+	if s.PID != 0 {
+		process = strconv.Itoa(s.PID) + ":"
+	}
 	if s.Params == nil {
 		return nil, errors.New("this kernel runs no programs, and has no system calls")
 	}

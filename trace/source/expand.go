@@ -31,19 +31,19 @@ func (s *Source) Expand(p *lang.Point) []*lang.Point {
 func part(of *lang.Point, options ...string) *lang.Point {
 	p := *of
 	p.Loose, p.Options = true, options
-	p.Text = p.Provider + ":" + strings.Join(options, ":")
+	p.Text = lang.PointText(p.Provider, options...)
 	return &p
 }
 
 // expandProgram returns a point for each function that fits, in each file that fits.
 func (s *Source) expandProgram(p *lang.Point) (all []*lang.Point) {
-	path, source := sourceFile(p)
+	path := s.path(p.Options[0])
 	function, offset, more := strings.Cut(p.Options[1], "+")
-	if source != "" || !isPattern(path) && !isPattern(function) {
+	if p.Source != "" || !isPattern(path) && !isPattern(function) {
 		return nil
 	}
 	for _, f := range files(path) {
-		for _, name := range s.functionsOf(f, function) {
+		for _, name := range s.Functions(programPath(f), function) {
 			if more {
 				name += "+" + offset
 			}
@@ -101,16 +101,4 @@ func files(pattern string) (paths []string) {
 		}
 	}
 	return paths
-}
-
-// functionsOf returns the functions of a program's file that fit a pattern.
-func (s *Source) functionsOf(path, pattern string) (all []string) {
-	known := map[string]bool{}
-	for _, name := range s.Functions(programPath(path)) {
-		if !known[name] && kallsyms.Fits(pattern, name) {
-			known[name] = true
-			all = append(all, name)
-		}
-	}
-	return all
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sonde/kallsyms"
+	"sonde/kernel/attach/quote"
 	"sonde/kernel/tracepoint"
 	"sonde/trace/lang"
 )
@@ -12,7 +13,7 @@ import (
 // a name that is none, for the one that it is. A pattern of providers does not stand for returns, whose
 // functions are those of entries.
 func (s *Source) List(pattern string, yield func(point string) bool) {
-	provider, name, has := strings.Cut(pattern, ":")
+	provider, name, has := quote.Cut(pattern, ":")
 	if !has {
 		provider, name = "*", pattern
 	}
@@ -24,12 +25,13 @@ func (s *Source) List(pattern string, yield func(point string) bool) {
 		s.listOne(pattern, yield)
 		return
 	}
+	name = quote.Remove(name)
 	for _, p := range []string{"kprobe", "kretprobe", "fentry", "fexit"} {
 		if p != provider && (p != "kprobe" || !kallsyms.Fits(provider, p)) {
 			continue
 		}
 		for sym := range s.Symbols.Text {
-			if sym.Size > 0 && kallsyms.Fits(name, sym.Name) && !yield(p+":"+sym.Name) {
+			if sym.Size > 0 && kallsyms.Fits(name, sym.Name) && !yield(lang.PointText(p, sym.Name)) {
 				return
 			}
 		}
@@ -55,13 +57,13 @@ func (s *Source) listOne(point string, yield func(point string) bool) {
 
 // listProgram lists functions of a program.
 func (s *Source) listProgram(provider, name string, yield func(point string) bool) {
-	path, pattern, _ := strings.Cut(name, ":")
+	path, pattern, _ := quote.Cut(name, ":")
 	if s.Functions == nil {
 		return
 	}
-	for _, program := range files(path) {
-		for _, f := range s.functionsOf(program, pattern) {
-			if !yield(provider + ":" + program + ":" + f) {
+	for _, program := range files(s.path(quote.Remove(path))) {
+		for _, f := range s.Functions(programPath(program), quote.Remove(pattern)) {
+			if !yield(lang.PointText(provider, program, f)) {
 				return
 			}
 		}

@@ -3,8 +3,8 @@ package source
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"sonde/kernel/attach"
@@ -43,8 +43,7 @@ func (s *Source) describeProgram(t *lang.Target, p *lang.Point, site attach.Site
 	if s.Debug == nil || site.Pattern() {
 		return
 	}
-	file, _ := sourceFile(p)
-	path := programPath(file)
+	path := programPath(s.path(p.Options[0]))
 	t.CType = func(name string) (lang.Type, bool) {
 		f, err := s.debug(path)
 		if err != nil {
@@ -65,56 +64,56 @@ func (s *Source) describeProgram(t *lang.Target, p *lang.Point, site attach.Site
 	}
 }
 
-// hasFunction tells whether a function is in a program's file. What is wrong otherwise, attaching says.
-func (s *Source) hasFunction(path, name string) error {
-	name, _, _ = strings.Cut(name, "+")
-	path = programPath(path)
-	if st, err := vfs.Stat(path); s.Symbol == nil || err != nil || st.IsDir() || name == "" || name[0] >= '0' && name[0] <= '9' || isPattern(name) {
-		return nil
+// path is a program's file, or its name in /bin, as the caller means it.
+func (s *Source) path(name string) string {
+	return attach.Site{Kind: attach.Program, File: name}.From(s.Dir).File
+}
+
+// probed says why a place in a program's file has no probe, with what may have been meant.
+func (s *Source) probed(site attach.Site) error {
+	path := programPath(site.File)
+	if st, err := vfs.Stat(path); s.Probed == nil || err != nil || st.IsDir() || site.Symbol == "" || site.Pattern() {
+		return nil // attaching says what is wrong
 	}
-	if _, _, err := s.Symbol(path, name); !errors.Is(err, syscall.ENOENT) {
-		return nil
+	err := s.Probed(path, site.Symbol, site.Offset)
+	if !errors.Is(err, syscall.ENOENT) {
+		return err
 	}
-	h := hinted("there is no function "+name+" in "+path, name, s.Functions(path)).(*lang.Hinted)
+	h := hinted("there is no function "+site.Symbol+" in "+path, site.Symbol, s.Functions(path, "*")).(*lang.Hinted)
 	h.Missing = true
 	return h
 }
 
-// sourceFile cuts a point that is a line of a program's source, FILE@SOURCE:LINE. source is "" if it is none.
-func sourceFile(p *lang.Point) (file, source string) {
-	at := strings.LastIndexByte(p.Options[0], '@')
-	if at < 0 {
-		return p.Options[0], ""
-	}
-	return p.Options[0][:at], p.Options[0][at+1:]
-}
-
-// userPlaces are where a probe in a program is: behind a prefix, of each file that fits.
-func (s *Source) userPlaces(p *lang.Point, prefix string) (places []string, err error) {
-	path, source := sourceFile(p)
-	if source != "" {
-		where, err := s.linePlace(path, source, p.Options[1])
-		return []string{prefix + where}, err
-	}
-	switch one := []string{prefix + file(path) + ":" + p.Options[1]}; {
-	case p.Loose: // Expand has found it
-		return one, nil
-	case !isPattern(path):
-		return one, s.hasFunction(path, p.Options[1])
-	}
-	for _, f := range files(path) {
-		if s.Functions != nil && s.functionsOf(f, p.Options[1]) != nil {
-			places = append(places, prefix+f+":"+p.Options[1])
+// userPlaces are where a probe in a program is: of each file that fits.
+func (s *Source) userPlaces(p *lang.Point) (places []attach.Site, err error) {
+	path, function := s.path(p.Options[0]), p.Options[1]
+	if p.Source != "" {
+		if function, err = s.lineFunction(path, p.Source, function); err != nil {
+			return nil, err
 		}
 	}
-	if places == nil {
-		return nil, &lang.Hinted{Why: fmt.Sprintf("no program that fits %s has a function %s", path, p.Options[1]), Missing: true}
+	paths := []string{file(path)}
+	if !p.Loose && isPattern(path) {
+		paths = slices.DeleteFunc(files(path), func(f string) bool { return s.Functions == nil || len(s.Functions(programPath(f), function)) == 0 })
 	}
-	return places, nil
+	for _, f := range paths {
+		site, err := attach.Site{Kind: attach.Program, File: f, PID: s.PID, Return: p.Provider == "uretprobe"}.At(function)
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, site)
+	}
+	switch {
+	case places == nil:
+		return nil, &lang.Hinted{Why: fmt.Sprintf("no program that fits %s has a function %s", path, function), Missing: true}
+	case p.Loose || isPattern(path): // what is listed is there
+		return places, nil
+	}
+	return places, s.probed(places[0])
 }
 
-// linePlace is where the code of a line of a program's source begins.
-func (s *Source) linePlace(path, source, number string) (string, error) {
+// lineFunction is where the code of a line of a program's source begins: FUNCTION+OFFSET.
+func (s *Source) lineFunction(path, source, number string) (string, error) {
 	line, err := strconv.ParseUint(number, 10, 31)
 	switch {
 	case err != nil || line == 0:
@@ -127,11 +126,8 @@ func (s *Source) linePlace(path, source, number string) (string, error) {
 		return "", err
 	}
 	function, off, err := f.Line(source, int(line))
-	if err != nil {
-		return "", err
+	if err != nil || off == 0 {
+		return function, err
 	}
-	if off != 0 {
-		function += fmt.Sprintf("+%#x", off)
-	}
-	return file(path) + ":" + function, nil
+	return fmt.Sprintf("%s+%#x", function, off), nil
 }

@@ -44,8 +44,11 @@ type Source struct {
 	Table func() (*gotypes.Table, error) // all types
 	// Find returns the places of an inlined function. It and Table are nil if Types is.
 	Find func(attach.Site) (places.Found, error)
-	// Functions lists the functions of a program's file. nil: the kernel runs no programs.
-	Functions func(file string) []string
+	Dir  string // the caller's folder, for relative paths of programs
+	// Functions lists the functions of a program's file that fit a pattern, each once. nil: the kernel runs no programs.
+	Functions func(file, pattern string) []string
+	// Probed says why a place in a program's file cannot have a probe. It is nil if Functions is.
+	Probed func(file, symbol string, offset uint64) error
 	// Symbol finds a function or a variable of a program's file: its address there, and its size, 0 if that is
 	// not known. It is nil if Functions is.
 	Symbol func(file, name string) (addr, size uint64, err error)
@@ -56,35 +59,25 @@ type Source struct {
 	known map[string]debugged // by the path of the program's file
 }
 
-// Places returns where a point is, as attach.ParseSite reads it. The point has a Target.
-func (s *Source) Places(p *lang.Point) ([]string, error) {
-	one := func(format string, args ...any) ([]string, error) {
-		return []string{fmt.Sprintf(format, args...)}, nil
-	}
-	process := ""
-	if s.PID != 0 {
-		process = fmt.Sprintf("%d:", s.PID)
-	}
+// Places returns where a point is. The point has a Target.
+func (s *Source) Places(p *lang.Point) ([]attach.Site, error) {
+	var texts []string
+	var err error
 	switch o := p.Options; p.Provider {
-	case "kprobe", "fentry":
-		name, err := s.function(o[0])
-		return []string{name}, err
-	case "kretprobe", "fexit":
-		name, err := s.function(o[0])
-		return []string{"ret:" + name}, err
-	case "uprobe":
-		return s.userPlaces(p, process)
-	case "uretprobe":
-		return s.userPlaces(p, process+"ret:")
+	case "kprobe", "fentry", "kretprobe", "fexit":
+		return s.kernelPlace(p)
+	case "uprobe", "uretprobe":
+		return s.userPlaces(p)
 	case "line":
-		return one("%s:%s", o[0], o[1])
+		texts = []string{o[0] + ":" + o[1]}
 	case "inline":
-		return one("inline:%s", o[0])
+		texts = []string{"inline:" + o[0]}
 	case "tracepoint":
 		if len(o) > 2 || o[0] == "syscalls" || o[0] == "raw_syscalls" {
-			return s.calls(p, process)
+			texts, err = s.calls(p)
+		} else {
+			texts, err = s.events(p)
 		}
-		return s.events(p)
 	case "rawtracepoint":
 		t, err := cooked(p)
 		if err != nil {
@@ -92,19 +85,31 @@ func (s *Source) Places(p *lang.Point) ([]string, error) {
 		}
 		return s.Places(t)
 	case "watchpoint":
-		text, err := watch(o)
-		return []string{text}, err
+		texts, err = watch(o)
 	case "interval", "profile":
-		return timer(p)
+		texts, err = timer(p)
 	case "software":
-		place, _, err := software(o)
-		return []string{place}, err
+		texts = []string{""}
+		texts[0], _, err = software(o)
+	case "self":
+		err = errors.New("self is not there: bt runs in the kernel, and is no process that gets signals")
+	default:
+		err = fmt.Errorf("%s is not supported", p.Provider)
 	}
-	why := "is not supported"
-	if p.Provider == "self" {
-		why = "is not there: bt runs in the kernel, and is no process that gets signals"
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%s %s", p.Provider, why)
+	return attach.ParseSites(texts...)
+}
+
+// kernelPlace is a function of the kernel, an instruction in it, or a pattern.
+func (s *Source) kernelPlace(p *lang.Point) ([]attach.Site, error) {
+	name, err := s.function(p.Options[0])
+	if err != nil {
+		return nil, err
+	}
+	site, err := attach.Site{Return: p.Provider == "kretprobe" || p.Provider == "fexit"}.At(name)
+	return []attach.Site{site}, err
 }
 
 // function returns the Go name of a function of the kernel, or a pattern, as it was given.
@@ -149,21 +154,21 @@ func short(list string) string {
 }
 
 // watch is what to watch: NAME, LENGTH and MODE.
-func watch(o []string) (string, error) {
+func watch(o []string) ([]string, error) {
 	length, mode := "", "w"
 	if len(o) > 1 {
 		if _, err := strconv.ParseUint(o[1], 10, 8); err != nil {
-			return "", fmt.Errorf("%q is not a number of bytes: give 1, 2, 4 or 8", o[1])
+			return nil, fmt.Errorf("%q is not a number of bytes: give 1, 2, 4 or 8", o[1])
 		}
 		length = ":" + o[1]
 	}
 	if len(o) > 2 {
 		mode = map[string]string{"w": "w", "r": "r", "rw": "rw", "wr": "rw", "x": "x"}[o[2]]
 		if mode == "" {
-			return "", fmt.Errorf("%q says not how it is accessed: give w, r, rw or x", o[2])
+			return nil, fmt.Errorf("%q says not how it is accessed: give w, r, rw or x", o[2])
 		}
 	}
-	return mode + "@" + o[0] + length, nil
+	return []string{mode + "@" + o[0] + length}, nil
 }
 
 // timer is interval:UNIT:N or profile:UNIT:N; the unit may stand behind the number, as in interval:5s.

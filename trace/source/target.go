@@ -56,10 +56,7 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	site, err := attach.ParseSite(places[0])
-	if err != nil {
-		return nil, err
-	}
+	site := places[0]
 	t := &lang.Target{Names: placeNames(places)}
 	switch site.Kind {
 	case attach.Kernel, attach.Line, attach.Inline:
@@ -102,9 +99,9 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 }
 
 // placeNames are the names of several places, as attach points have them behind the provider.
-func placeNames(places []string) (all []string) {
-	for _, place := range places {
-		switch site, _ := attach.ParseSite(place); site.Kind {
+func placeNames(places []attach.Site) (all []string) {
+	for _, site := range places {
+		switch site.Kind {
 		case attach.Event:
 			all = append(all, site.Symbol)
 		case attach.Call:
@@ -121,7 +118,7 @@ func placeNames(places []string) (all []string) {
 
 // UserAddress is part of lang.UserAddresser.
 func (s *Source) UserAddress(p *lang.Point, name string) (from uint64, bytes int, err error) {
-	path := programPath(p.Options[0])
+	path := programPath(s.path(p.Options[0]))
 	at, _, err := s.Symbol(path, p.Options[1])
 	if err != nil {
 		return 0, 0, err
