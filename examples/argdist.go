@@ -3,6 +3,7 @@
 package examples
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"syscall"
@@ -17,7 +18,7 @@ import (
 
 // argdist: which values an argument of a function has, or its result. Go passes the first
 // nine words of the arguments, a string being two of them and a slice three, in the registers
-// that goabi.Go lists, and results the same way.
+// that goabi.Go lists, and results the same way. C has others (goabi.SystemV).
 //
 //	insmod argdist target=vfs.Read arg=2            the length of its buffer, as a histogram
 //	insmod argdist target=vfs.Read arg=0 result=1 count=1     its result, value by value
@@ -29,7 +30,6 @@ type argdist struct {
 	count  bool
 	hist   tally.Hist
 	values *tally.Counts
-	regs   goabi.Words // registers to read in calls of the target
 }
 
 func init() {
@@ -51,7 +51,11 @@ func newArgdist(name string) *module.Instance {
 }
 
 func (d *argdist) note(h *attach.Hit) {
-	if v := d.regs.Get(h.Regs, d.word); d.count {
+	words := d.words(h.Place)
+	if d.word >= len(words) {
+		return
+	}
+	if v := words.Get(h.Regs, d.word); d.count {
 		d.values.Add(h.CPU(), uintptr(v))
 	} else {
 		d.hist.Add(h.CPU(), v)
@@ -59,37 +63,45 @@ func (d *argdist) note(h *attach.Hit) {
 }
 
 func (d *argdist) init(at attach.Site) (err error) {
-	if d.regs, err = d.registers(at); err != nil {
-		return err
-	}
-	if d.word < 0 || d.word >= len(d.regs) {
-		return refusal.New(syscall.EINVAL, "arg=%d: only words 0 to %d are in registers", d.word, len(d.regs)-1)
-	}
 	o := new(attach.Options)
 	if at.Return = d.result; d.result && at.Kind == attach.Kernel {
 		o.Active = 64
 	}
-	return d.start(d.note, o, d.write, at)
+	if d.word < 0 {
+		return refusal.New(syscall.EINVAL, "arg=%d: words are counted from 0", d.word)
+	}
+	if d.link, err = attach.Attach([]attach.Site{at}, d.note, o); err != nil {
+		return err
+	}
+	for _, p := range d.link.Places() {
+		err = cmp.Or(err, d.has(p.Place))
+	}
+	return d.shown(d.write, err)
 }
 
-// registers returns the registers of the target's arguments or results.
-func (d *argdist) registers(at attach.Site) (regs goabi.Words, err error) {
-	if at.Kind == attach.Kernel {
-		return goabi.Go, nil
-	}
-	if programs == nil {
-		return nil, errNoPrograms(at.File)
-	}
-	isGo, err := programs.isGo(at.File)
+// has returns an error if the word is in no register at a place.
+func (d *argdist) has(p *attach.Place) error {
+	words := d.words(p)
 	switch {
-	case isGo:
-		regs = goabi.Go
-	case d.result:
-		regs = goabi.SystemVResults
-	default:
-		regs = goabi.SystemV
+	case len(words) == 0:
+		return refusal.New(syscall.EINVAL, "%s: %s", p.Where, p.Convention.Why())
+	case d.word >= len(words):
+		return refusal.New(syscall.EINVAL, "arg=%d: only words 0 to %d are in registers", d.word, len(words)-1)
 	}
-	return regs, err
+	return nil
+}
+
+// words are the registers of the arguments or results at a place.
+//
+// Context: any.
+func (d *argdist) words(p *attach.Place) goabi.Words {
+	switch {
+	case p.Site.Kind == attach.Kernel:
+		return goabi.Go
+	case d.result:
+		return p.Convention.Results()
+	}
+	return p.Convention.Args()
 }
 
 func (d *argdist) write(w io.Writer) {

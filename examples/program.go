@@ -83,7 +83,15 @@ func (r *ready) start(f attach.Handler, o *attach.Options, write func(io.Writer)
 	if r.link, err = attach.Attach(sites, f, o); err != nil {
 		return err
 	}
-	if r.show, err = ctl.NewShow(r.name, time.Duration(r.interval)*time.Second, write); err != nil {
+	return r.shown(write, nil)
+}
+
+// shown shows what write writes, unless err says that what it was attached to will not do; then it is no more.
+func (r *ready) shown(write func(io.Writer), err error) error {
+	if err == nil {
+		r.show, err = ctl.NewShow(r.name, time.Duration(r.interval)*time.Second, write)
+	}
+	if err != nil {
 		r.link.Close()
 	}
 	return err
@@ -99,13 +107,6 @@ func some[N int | uint64](n N, thing string) string {
 
 // programs is what the modules ask of programs; nil: this kernel runs none.
 var programs interface {
-	// isGo reports whether a program passes arguments as Go does. Errors: those of opening it; ENOEXEC.
-	isGo(path string) (bool, error)
 	// stack returns the functions that a hit is in, the innermost first.
 	stack(r *amd64.Regs) []string
-}
-
-// errNoPrograms refuses a program's function where programs is nil.
-func errNoPrograms(path string) error {
-	return refusal.New(syscall.ENOSYS, "%s: no programs can run here", path)
 }

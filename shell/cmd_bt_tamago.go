@@ -57,6 +57,7 @@ func runBt(c *Context, args []string) error {
 	if c.Machine.Programs != nil {
 		from.Params, from.Calls = callParameters, callNames
 		from.Functions, from.Probed, from.Symbol, from.Debug = programFunctions, programProbed, programSymbol, programDebug
+		from.Conventions = programConventions
 	}
 	if f.List {
 		return btList(c, from, f)

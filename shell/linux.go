@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"syscall"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/kernel/abi"
+	"sonde/kernel/attach"
 	tracepoints "sonde/linux/calls"
 	"sonde/linux/proc"
 	"sonde/linux/program"
@@ -16,6 +18,7 @@ import (
 	"sonde/trace/run"
 	sources "sonde/trace/source"
 	"sonde/uprobes"
+	"sonde/uprobes/link"
 )
 
 // The files linux*.go are what the shell needs of linux/. An image without it (tag nolinux) has the
@@ -151,6 +154,17 @@ func programSymbol(path, name string) (addr, size uint64, err error) {
 		return err
 	})
 	return addr, size, err
+}
+
+// programConventions tells where functions of a program's file find their arguments. Of what is no program,
+// registering says so.
+func programConventions(path string) (of func(attach.Site) goabi.Convention) {
+	of = func(attach.Site) goabi.Convention { return goabi.C }
+	program.Read(path, func(f *program.File) error {
+		of = func(at attach.Site) goabi.Convention { return link.Convention(f, at) }
+		return nil
+	})
+	return of
 }
 
 // programDebug reads what the compiler says of a program's file.

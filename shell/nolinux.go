@@ -3,6 +3,8 @@
 package shell
 
 import (
+	"sonde/arch/amd64/goabi"
+	"sonde/kernel/attach"
 	"sonde/trace/run"
 	sources "sonde/trace/source"
 )
@@ -20,6 +22,8 @@ func programProbed(string, string, uint64) error { return errNoPrograms }
 func programSymbol(string, string) (addr, size uint64, err error) { return 0, 0, errNoPrograms }
 
 func programDebug(string) (map[string][]byte, error) { return nil, errNoPrograms }
+
+func programConventions(string) func(attach.Site) goabi.Convention { return nil }
 
 func callNames(func(name string) bool) {}
 

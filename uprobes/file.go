@@ -203,11 +203,12 @@ func errNoProgram(path string) error {
 	return refusal.New(syscall.ENOEXEC, "uprobes: %s is not a program that can be probed by symbol", path)
 }
 
-// describe notes how returns of the function at addr are seen.
+// describe notes how returns of the function at addr are seen, and where it finds its arguments.
 //
 // Errors: EILSEQ no instruction begins there; EOPNOTSUPP it is assembly of a Go
 // program.
 func (f *file) describe(im *images.Image, addr uint64) error {
+	f.o.u.conventionOf(im, addr)
 	if f.o.rp != nil {
 		f.returns = images.ReturnsOf(im.File, addr)
 		switch s, _, _ := im.At(addr); {

@@ -7,6 +7,7 @@ import (
 	"sonde/kernel/attach"
 	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
+	"sonde/uprobes/images"
 	"sonde/uprobes/machine"
 )
 
@@ -124,6 +125,8 @@ func (o order) register() error {
 	for _, m := range ms {
 		m.beginsDisabled(u.Disabled)
 	}
+	im, bias := images.At(tk.text.mem.Space, u.Vaddr)
+	u.conventionOf(im, u.Vaddr-bias)
 	u.file.Store(nil)
 	u.state.Store(ms[0])
 	tk.list(ms)

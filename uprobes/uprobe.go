@@ -7,6 +7,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
+	"sonde/uprobes/images"
 )
 
 // Type says which kind of probe a callback is for.
@@ -44,7 +45,7 @@ type Uprobe struct {
 	// breaks the rules is abandoned, and its probe disabled, as with a kprobe.
 	TrapSafe bool
 	// Place, if not nil, has the link whose handler Handler calls; that handler is then checked and
-	// blamed (package uprobes/link).
+	// blamed (package uprobes/link). Registering sets its Convention.
 	Place *attach.Place
 	// RegistrationCallback, if not nil, is called when a registration (reg 1) or
 	// unregistration (reg 0) that was requested in a handler has been carried out.
@@ -53,6 +54,13 @@ type Uprobe struct {
 	state atomic.Pointer[member] // nil: never registered; changed with mu held
 	file  atomic.Pointer[file]   // with Path
 	ret   *Uretprobe             // the return probe whose U this is
+}
+
+// conventionOf tells the link where the function at an address of its file finds its arguments.
+func (u *Uprobe) conventionOf(im *images.Image, addr uint64) {
+	if im != nil && u.Place != nil {
+		u.Place.Convention = im.Convention(addr)
+	}
 }
 
 // Uretprobe returns the return probe whose U this is, or nil. It is for callbacks.

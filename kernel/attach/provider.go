@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 )
@@ -126,6 +127,8 @@ type Place struct {
 	Site  *Site  // what was asked for: it may be a pattern
 	Where string // as lists show it: vfs.Read+0x0, /bin/sh:0x1ed880, sys:openat
 	Addr  uint64 // of an instruction or of data; 0: it has none, or one in each process
+
+	Convention goabi.Convention // of a function of a program; attaching says it
 }
 
 // Placed is a place with its state.

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/goabi"
 	"sonde/bpf"
 	"sonde/kernel/attach"
 )
@@ -94,10 +95,15 @@ func TestSums(t *testing.T) {
 // TestArguments: which registers they are in depends on what was hit.
 func TestArguments(t *testing.T) {
 	r := &amd64.Regs{AX: 1, BX: 2, CX: 3, DI: 4, SI: 5, R8: 6, R9: 7, R10: 8, R11: 9, DX: 10}
-	for kind, want := range map[attach.Kind][]uint64{
-		attach.Kernel: {1, 2, 3, 4, 5, 6, 7, 8, 9}, attach.Program: {4, 5, 10, 3, 6, 7}, attach.Call: {4, 5, 10, 8, 6, 7},
+	type place struct {
+		kind       attach.Kind
+		convention goabi.Convention
+	}
+	for kind, want := range map[place][]uint64{
+		{kind: attach.Kernel}: {1, 2, 3, 4, 5, 6, 7, 8, 9}, {kind: attach.Program}: {4, 5, 10, 3, 6, 7}, {kind: attach.Call}: {4, 5, 10, 8, 6, 7},
+		{attach.Program, goabi.Regs}: {1, 2, 3, 4, 5, 6, 7, 8, 9}, {attach.Program, goabi.Stack}: nil,
 	} {
-		hit := &attach.Hit{Regs: r, Place: &attach.Place{Site: &attach.Site{Kind: kind}}}
+		hit := &attach.Hit{Regs: r, Place: &attach.Place{Site: &attach.Site{Kind: kind.kind}, Convention: kind.convention}}
 		for i, n := range want {
 			var v uint64
 			if e := helpArgTo(0, uintptr(i), uintptr(unsafe.Pointer(&v)), 0, 0, 0, 0, hit); e != 0 || v != n || helpArg(0, uintptr(i), 0, 0, 0, 0, 0, hit) != uintptr(n) {

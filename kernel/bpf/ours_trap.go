@@ -30,7 +30,7 @@ func helpOld(_, _, _, _, _, _ uintptr, _ uint32, hit *attach.Hit) uintptr { retu
 func helpNew(_, _, _, _, _, _ uintptr, _ uint32, hit *attach.Hit) uintptr { return uintptr(hit.New) }
 
 // helpArg is the i-th word that was passed in a register; 0: so many are not. The kernel's functions have
-// Go's convention, those of processes the one of C, and system calls their own.
+// Go's convention, those of programs the one that their file says, and system calls their own.
 func helpArg(_, i, _, _, _, _ uintptr, _ uint32, hit *attach.Hit) uintptr {
 	if p := argument(hit, i); p != nil {
 		return uintptr(*p)
@@ -72,7 +72,7 @@ func argument(hit *attach.Hit, i uintptr) *uint64 {
 	case kind == attach.Call:
 		words = goabi.SystemCall
 	case kind == attach.Program:
-		words = goabi.SystemV
+		words = hit.Place.Convention.Args()
 	case kind == attach.Kernel && len(hit.Data) > 0:
 		return inRow(hit.Data, i)
 	}

@@ -27,8 +27,8 @@ var compiled = []Mutant{
 		Why: "a program that asks for the instruction's address gets a word of SSE",
 	},
 	{
-		Name: "registers-of-c-for-go", File: "trace/source/target.go",
-		Old: "\t\tif isGo(site.Symbol) {\n", New: "\t\tif isGo(site.Symbol) && !t.User {\n",
+		Name: "registers-of-c-for-go", File: "trace/source/program.go",
+		Old: "\tdefault:\n\t\tt.Args = goArgs\n", New: "\tdefault:\n\t\tt.Args = cArgs\n",
 		By:  host("trace/source", "TestTarget"),
 		Why: "what a script says of a Go program's arguments is in other registers",
 	},

@@ -14,7 +14,7 @@ import (
 func fileOf(code string, funcs ...Symbol) *File {
 	o := &object{file: bytes.NewReader([]byte(code)), segments: []segment{{segLoad, segExec, 0, 0x1000, uint64(len(code))}}}
 	f := &File{elf: o, funcs: funcs}
-	f.index()
+	f.index(nil)
 	return f
 }
 

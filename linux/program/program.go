@@ -76,8 +76,7 @@ func Open(r io.ReaderAt) (*File, error) {
 	f := &File{elf: o}
 	f.readFrames()
 	f.readGo()
-	f.readSymbols()
-	f.index()
+	f.index(f.readSymbols())
 	return f, nil
 }
 
@@ -105,14 +104,22 @@ func (f *File) readFrames() {
 	}
 }
 
-// readSymbols adds the functions of both symbol tables.
-func (f *File) readSymbols() {
-	goAt := map[uint64]bool{}
+// readSymbols adds the functions of both symbol tables. Functions of Go are known already; linked has those
+// to which the linker gives another name, as main.add.abi0.
+func (f *File) readSymbols() (linked map[string]uint64) {
+	goAt := map[uint64]string{}
 	for _, s := range f.funcs {
-		goAt[s.Addr] = true
+		goAt[s.Addr] = s.Name
 	}
+	linked = map[string]uint64{}
 	add := func(s symbol, version string) {
-		if s.kind != symFunc && s.kind != symIndirect || s.section == symUndefined || goAt[s.value] {
+		if s.kind != symFunc && s.kind != symIndirect || s.section == symUndefined {
+			return
+		}
+		if name, known := goAt[s.value]; known {
+			if name != s.name {
+				linked[s.name] = s.value
+			}
 			return
 		}
 		name, _, _ := strings.Cut(s.name, "@@") // write@@GLIBC_2.2.5; realpath@GLIBC_2.2.5 is an older version
@@ -125,10 +132,12 @@ func (f *File) readSymbols() {
 	for i, s := range f.elf.symbols(secDynamic) {
 		add(s, version(i))
 	}
+	return linked
 }
 
-// index sorts the functions and gives those a size that have none.
-func (f *File) index() {
+// index sorts the functions and gives those a size that have none. A name that only the linker gives does not
+// make a second function.
+func (f *File) index(linked map[string]uint64) {
 	sort.Slice(f.funcs, func(i, j int) bool {
 		a, b := &f.funcs[i], &f.funcs[j]
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Size, a.Size)) < 0
@@ -140,6 +149,12 @@ func (f *File) index() {
 		f.names[name] = append(f.names[name], i)
 		if base, older := cutVersion(name); older {
 			f.older[base] = append(f.older[base], i)
+		}
+	}
+	for name, addr := range linked {
+		if len(f.names[name]) == 0 {
+			i, _ := slices.BinarySearchFunc(f.funcs, addr, func(s Symbol, addr uint64) int { return cmp.Compare(s.Addr, addr) })
+			f.names[name] = []int{i}
 		}
 	}
 	next := ^uint64(0) // where the next function begins

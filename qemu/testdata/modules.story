@@ -56,7 +56,7 @@ EXPECT ^insmod: module funclatency: parameter n=0: 0 is not from 1 to 100000$
 EXPECT ^insmod: module argdist: parameter target=/bin/box:: place "/bin/box:": the file /bin/box without a function; give both, as in /bin/box:FUNCTION$
 EXPECT ^insmod: module stackcount: parameter target=/bin/box: place "/bin/box": the file /bin/box without a function; give both, as in /bin/box:FUNCTION$
 EXPECT ^insmod: module funccount: parameter target=: it is empty; give the function, as in target=vfs\.Read$
-EXPECT ^insmod: module argdist: arg=-1: only words 0 to 8 are in registers$
+EXPECT ^insmod: module argdist: arg=-1: words are counted from 0$
 EXPECT ^insmod: module kretprobe_example: parameter maxactive=-7: -7 is not from 1 to \d+$
 EXPECT ^insmod: module data_watch_example: parameter length=-8: -8 is not from 0 to 8$
 EXPECT ^insmod: module uprobe_example: parameter pid=-3: -3 is not from 1 to 4194304$

@@ -99,6 +99,7 @@ func (c *checker) builtin(e *Expr) Type {
 		if c.target.Result == nil {
 			c.fail(e.Span, "retval is there in kretprobe, uretprobe, fexit and sys_exit alone")
 		}
+		c.needsConvention(e)
 		t := c.target.Result.Type
 		t.User = t.User || c.target.User
 		return t
@@ -140,10 +141,20 @@ func (c *checker) register(e *Expr, i int) Type {
 	case i < 0 || i >= n:
 		c.fail(e.Span, "%s has arg0 to arg%d", c.point.Text, n-1)
 	}
-	e.Value = uint64(c.target.Args[i])
+	c.needsConvention(e)
+	if e.Value = uint64(c.target.Args[i]); c.target.OnStack {
+		e.Value = uint64(i)
+	}
 	t := int64Type
 	t.User = c.target.User
 	return t
+}
+
+// needsConvention refuses arguments and results where it is not known where they are.
+func (c *checker) needsConvention(e *Expr) {
+	if why := c.target.Hidden; why != "" {
+		c.fail(e.Span, "%s is not known at %s: %s", e.Name, c.point.Text, why)
+	}
 }
 
 // needsRegisters refuses what is read from the registers of a hit where there are none.

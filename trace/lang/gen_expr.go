@@ -220,7 +220,7 @@ func (g *generator) builtinNumber(e *Expr) {
 	case "comm", "probe":
 		g.fail(e.Span, "%s is not a number", e.Name)
 	default:
-		if strings.HasPrefix(e.Name, "sarg") {
+		if strings.HasPrefix(e.Name, "sarg") || g.target.OnStack && strings.HasPrefix(e.Name, "arg") {
 			g.emit("r0 = *(u64 *)(r6 + %d)", offsetSP)
 			g.emit("r0 += %d", 8*(e.Value+1)) // behind the return address
 			g.fetch(e.Type)

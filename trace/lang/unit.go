@@ -10,6 +10,8 @@ import (
 // Target is what programs find at an attach point.
 type Target struct {
 	Args    []int                          // where in Linux's struct pt_regs arg0, arg1 and so on are
+	OnStack bool                           // they are not there, but words on the stack behind the return address
+	Hidden  string                         // if not "": why it is not known where arguments, or the result, are
 	Fields  []ArgField                     // args.NAME
 	Results []ArgField                     // ret.0, ret.1 and so on
 	Fill    func() error                   // if not nil, it is called once, before Fields or Results is read; why nothing is known of them
@@ -46,7 +48,7 @@ type ArgField struct {
 // Arguments are what args and ret have, and retval last, if there is one.
 func (t *Target) Arguments() []ArgField {
 	all := slices.DeleteFunc(slices.Clone(t.named("args")), func(f ArgField) bool { return f.Alias })
-	if t.Result == nil {
+	if t.Result == nil || t.Hidden != "" {
 		return all
 	}
 	for _, f := range t.named("ret") {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/kernel/attach"
 	"sonde/kernel/vfs"
 	"sonde/trace/ctypes"
@@ -35,6 +36,34 @@ func (s *Source) debug(path string) (*ctypes.File, error) {
 	}
 	s.known[path] = d
 	return d.file, d.err
+}
+
+// convention has a target know where the arguments and the result of a function of a program are.
+func (s *Source) convention(t *lang.Target, site attach.Site) (c goabi.Convention) {
+	if s.Conventions != nil && site.File != "" {
+		path := programPath(site.File)
+		of, ok := s.conventions[path]
+		if !ok {
+			if s.conventions == nil {
+				s.conventions = map[string]func(attach.Site) goabi.Convention{}
+			}
+			of = s.Conventions(path)
+			s.conventions[path] = of
+		}
+		c = of(site)
+	}
+	switch c {
+	case goabi.C:
+		t.Args = cArgs
+	case goabi.Stack:
+		t.Args, t.OnStack = stackArgs, true
+	default:
+		t.Args = goArgs
+	}
+	if c.Args() == nil && (site.Return || !t.OnStack) {
+		t.Hidden = c.Why()
+	}
+	return c
 }
 
 // describeProgram has a target know the arguments of a function of a program, and the program's types, when

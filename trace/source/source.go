@@ -25,6 +25,7 @@ import (
 	"strings"
 	"time"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/gotypes"
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
@@ -54,9 +55,13 @@ type Source struct {
 	Symbol func(file, name string) (addr, size uint64, err error)
 	// Debug returns the sections of a program's file that compilers describe it in; it is nil if Functions is.
 	Debug func(file string) (map[string][]byte, error)
-	PID   int // probes in programs are in this process alone; 0: in all
+	// Conventions tells of places in a program's file where the functions there find their arguments; it is nil if
+	// Functions is.
+	Conventions func(file string) func(attach.Site) goabi.Convention
+	PID         int // probes in programs are in this process alone; 0: in all
 
-	known map[string]debugged // by the path of the program's file
+	known       map[string]debugged // by the path of the program's file
+	conventions map[string]func(attach.Site) goabi.Convention
 }
 
 // Places returns where a point is. The point has a Target.

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
+	"sonde/kernel/attach"
 	"sonde/kernel/vfs"
 	"sonde/trace/lang"
 )
@@ -139,10 +141,15 @@ func TestPlacesRefused(t *testing.T) {
 	}
 }
 
-// TestTarget: registers are Go's in the kernel and in functions of Go, System V's in others, and a system
-// call has its own.
+// TestTarget: registers are Go's in the kernel, in programs those that the file says, whatever the name is, and
+// a system call has its own.
 func TestTarget(t *testing.T) {
 	s := newSource(t)
+	s.Conventions = func(file string) func(attach.Site) goabi.Convention {
+		return func(at attach.Site) goabi.Convention {
+			return map[string]goabi.Convention{"/bin/sh:main.main": goabi.Regs, "/bin/sh:main.asm": goabi.Stack, "/bin/sh:asm": goabi.Asm, "/bin/sh:*": goabi.Mixed}[file+":"+at.Symbol]
+		}
+	}
 	target := func(point string) *lang.Target {
 		t.Helper()
 		got, err := s.Target(pointOf(t, point))
@@ -151,10 +158,15 @@ func TestTarget(t *testing.T) {
 		}
 		return got
 	}
-	for point, args := range map[string][]int{"kprobe:vfs.Read": goArgs, "kprobe:do_sys_open": goArgs[1:], "uprobe:sh:main": cArgs, "uprobe:sh:main.main": goArgs, "uprobe:sh:f.isra.0": cArgs,
+	for point, args := range map[string][]int{"kprobe:vfs.Read": goArgs, "kprobe:do_sys_open": goArgs[1:], "uprobe:sh:main": cArgs, "uprobe:sh:main.main": goArgs, "uprobe:sh:main._omp_fn.0": cArgs, "uprobe:sh:main.asm": stackArgs, "uprobe:sh:asm": goArgs,
 		"t:syscalls:sys_enter_openat": callArgs, "kretprobe:vfs.Read": nil, "t:syscalls:sys_exit_openat": nil} {
 		if got := target(point); !slices.Equal(got.Args, args) || (got.Result != nil) != (args == nil) || got.User != !strings.HasPrefix(point, "k") {
 			t.Errorf("%s: %+v", point, got)
+		}
+	}
+	for point, hidden := range map[string]bool{"uprobe:sh:main.main": false, "uprobe:sh:main.asm": false, "uretprobe:sh:main.asm": true, "uprobe:sh:asm": true, "uretprobe:sh:asm": true, "uretprobe:sh:main.main": false, "uprobe:sh:*": true} {
+		if got := target(point); (got.Hidden != "") != hidden || got.OnStack != strings.HasSuffix(point, ".asm") {
+			t.Errorf("%s: %q, on the stack: %v", point, got.Hidden, got.OnStack)
 		}
 	}
 	if !target("kprobe:vfs.*").Pattern || target("kprobe:vfs.Read").Pattern {

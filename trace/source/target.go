@@ -3,6 +3,7 @@ package source
 import (
 	"strings"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/trace/lang"
@@ -37,6 +38,9 @@ var (
 	callArgs = []int{di, si, dx, r10, r8, r9}
 )
 
+// stackArgs are as many as programs read of those on the stack, by sarg0 and so on, too.
+var stackArgs = make([]int, 64)
+
 var (
 	number  = lang.Type{Kind: lang.Int, Bytes: 8, Signed: true}
 	address = lang.Type{Kind: lang.Pointer, Bytes: 8, Elem: &lang.Type{Kind: lang.Int, Bytes: 1}}
@@ -63,13 +67,11 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 		linux, _ := kallsyms.Linux(p.Options[0])
 		t.Args, t.Pattern = goArgs[linux.Skip:], site.Pattern() || site.Kind == attach.Inline
 	case attach.Program:
-		t.Args, t.User = cArgs, true
+		t.User = true
 		if !site.Pattern() && site.Offset == 0 && site.Addr == 0 {
 			t.Func = site.Symbol
 		}
-		if isGo(site.Symbol) {
-			t.Args = goArgs
-		} else {
+		if s.convention(t, site) == goabi.C {
 			s.describeProgram(t, p, site)
 		}
 	case attach.Watch:
@@ -133,16 +135,4 @@ func programPath(name string) string {
 		return path
 	}
 	return "/bin/" + name
-}
-
-// isGo tells whether a function of a program has Go's registers, by its name: C has no dots but before
-// what a compiler appends.
-func isGo(name string) bool {
-	before, after, dot := strings.Cut(name, ".")
-	for _, made := range []string{"isra", "part", "constprop", "cold", "lto_priv"} {
-		if after == made || strings.HasPrefix(after, made+".") {
-			return false
-		}
-	}
-	return dot && before != "" && after != ""
 }

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sonde/qemu/initrd"
+	"sonde/qemu/machine"
+)
+
+// small are programs of testdata/programs, by what compiles them, with FILE for where to.
+var small = map[string][]string{
+	"dotted": {"gcc", "-O1", "-static", "-o", "FILE", "testdata/programs/dotted.c"},
+	"mixed":  {"env", "CGO_ENABLED=1", "go", "build", "-ldflags=-linkmode=external -extldflags=-static", "-o", "FILE", "./testdata/programs/mixed"},
+}
+
+// smallArchive compiles them, and puts them into the kernel's /bin, and scripts into its root: s0, s1 and so on.
+func smallArchive(t *testing.T, scripts []string) string {
+	dir := t.TempDir()
+	var a initrd.Archive
+	add := func(file, guest string) {
+		if err := a.Add(file + ":" + guest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, words := range small {
+		file := filepath.Join(dir, name)
+		words = strings.Split(strings.ReplaceAll(strings.Join(words, "\n"), "FILE", file), "\n")
+		if err := command(words[0], words[1:]...); err != nil {
+			t.Fatal(err)
+		}
+		add(file, "/bin/"+name)
+	}
+	for i, text := range scripts {
+		file := filepath.Join(dir, fmt.Sprint("s", i))
+		if err := os.WriteFile(file, []byte(text+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		add(file, fmt.Sprint("/s", i))
+	}
+	archive := filepath.Join(dir, "archive.cpio")
+	f, err := os.Create(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := a.WriteTo(f); err != nil {
+		t.Fatal(err)
+	}
+	return archive
+}
+
+// ask is a script, and what is wanted of what it prints, lines joined: "!" before what must not be there.
+type ask struct {
+	script string
+	wants  []string
+}
+
+// two is the first two arguments of a function of a program in /bin.
+func two(file, function, want string) ask {
+	return ask{fmt.Sprintf(`bt -q -e 'uprobe:/bin/%s:"%s" { printf("%%d %%d;", arg0, arg1); }' -c '/bin/%[1]s > /dev/null'`, file, function), []string{want}}
+}
+
+// TestConventions: a function's convention is its file's, whatever its name is.
+func TestConventions(t *testing.T) {
+	const add = "sonde/qemu/testdata/programs/mixed/asm.Add"
+	askAll(t, []ask{
+		two("dotted", "main._omp_fn.0", "1 51;2 52;"),
+		two("dotted", "sum.avx2.0", "1 61;2 62;"),
+		two("dotted", "lookup.llvm.15800189371373731370", "1 71;2 72;"),
+		two("dotted", "*thing*", "1 81;2 82;"),
+		two("mixed", "main.compiled", "0 200;1 200;2 200;"),
+		two("mixed", "main.dotted.0", "0 300;1 300;2 300;"),
+		two("mixed", add, "0 100;1 100;2 100;"),
+		two("mixed", add+".abi0", "0 100;1 100;2 100;"),
+		{"bt -q -e 'uretprobe:/bin/mixed:" + add + " { print(retval); }' -c mixed", []string{"ERROR: retval is not known at", "it is assembly of a Go program, which has arguments and results on the stack, not in registers"}},
+		{"bt -q -e 'uprobe:/bin/mixed:runtime.* { print(arg0); }' -c mixed", []string{"ERROR: arg0 is not known at uprobe:/bin/mixed:runtime.*: the functions that fit have their arguments in different places"}},
+		{"insmod argdist target=/bin/dotted:main._omp_fn.0 arg=0 count=1; dotted; cat /sys/kernel/debug/argdist; rmmod argdist", []string{"1                    1", "1                    2"}},
+		{"insmod argdist target=/bin/mixed:main.dotted.0 arg=1 count=1; mixed; cat /sys/kernel/debug/argdist; rmmod argdist", []string{"3                  300"}},
+		{"insmod argdist target=/bin/mixed:" + add + "; lsmod", []string{"which has arguments and results on the stack", "!argdist  "}},
+		{"insmod argdist target=/bin/dotted:sum.avx2.0 arg=6", []string{"arg=6: only words 0 to 5 are in registers"}},
+	})
+}
+
+// askAll runs scripts on one machine, and on one with two processors.
+func askAll(t *testing.T, asks []ask) {
+	runsBeside(t)
+	texts, runs := make([]string, len(asks)), make([]string, len(asks))
+	for i, a := range asks {
+		texts[i], runs[i] = a.script, fmt.Sprint("sh /s", i)
+	}
+	archive := smallArchive(t, texts)
+	for _, smp := range []int{1, 2} {
+		out, _, r := bootScripts(t, normalImage, machine.Config{SMP: smp, Initrd: archive}, runs)
+		for i, a := range asks {
+			got := strings.NewReplacer("\r", "", "\n", " ").Replace(out[i])
+			for _, want := range a.wants {
+				if text, not := strings.CutPrefix(want, "!"); strings.Contains(got, text) == not {
+					t.Errorf("%d CPUs: %s\n%s\nwant %s", smp, a.script, out[i], want)
+				}
+			}
+		}
+		if t.Failed() {
+			t.Log(said(r))
+		}
+	}
+}
