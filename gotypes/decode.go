@@ -1,12 +1,10 @@
 package gotypes
 
-import "sonde/gotypes/squeeze"
-
 // decode unpacks what Encode has packed.
 func decode(types []byte, entries []Entry, m Memory) (*Info, error) {
-	f := newFormat(squeeze.NewReader(types), m)
+	f := newFormat(unpackNumbers(types), m)
 	f.walk(entries, nil)
-	if f.err == nil {
+	if !f.failed() {
 		f.layOut()
 	}
 	return &f.info, f.err

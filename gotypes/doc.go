@@ -4,14 +4,13 @@
 // # The table
 //
 // The build collects what DWARF says of functions, variables and types (package internal/image), and
-// packs it with Encode; the kernel unpacks it with Load. Three things make it small:
+// packs it with Encode; the kernel unpacks it with Load. Two things make it small:
 //
 //   - The image has the runtime's own descriptions of half the types. Where such a description says
 //     what DWARF says, the table has its offset only (inside.go, memory.go).
-//   - The arguments and results of a function are mostly like those of others: methods of the same type,
-//     methods with the same name, functions of the same package (walk.go).
-//   - Package squeeze codes each number in the context of what is known about it, such as this (format.go). Sizes and
-//     offsets are not stored: they follow from the fields (layout.go).
+//   - Sizes and offsets are not stored: they follow from the fields (layout.go).
+//
+// What is left, numbers and names (format.go, walk.go), is compressed by flate (numbers.go).
 //
 // For inlined copies, it has the places of the arguments, as far as DWARF has them (spot.go).
 //

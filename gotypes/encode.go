@@ -8,12 +8,10 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-
-	"sonde/gotypes/squeeze"
 )
 
 const (
-	magic  = "sondeTY4"
+	magic  = "sondeTY5"
 	sumLen = 4 // bytes of the sum behind the magic
 )
 
@@ -27,9 +25,9 @@ func Encode(info *Info, entries []Entry, m Memory) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := newFormat(squeeze.NewWriter(), m)
+	f := newFormat(numbers{}, m)
 	f.given = &Info{types, info.Funcs, info.Vars}
-	f.ids = map[ID]ID{0: 0}
+	f.ids, f.known = map[ID]ID{0: 0}, map[string]int{}
 	at := inside(types, m)
 	of := make(map[uint32]ID, len(at))
 	for id, off := range at {
@@ -39,15 +37,15 @@ func Encode(info *Info, entries []Entry, m Memory) ([]byte, error) {
 	for i, off := range places {
 		f.ids[of[off]] = ID(i + 1)
 	}
-	if f.walk(entries, places); f.err != nil {
+	if f.walk(entries, places); f.failed() {
 		return nil, f.err
 	}
-	copies := newFormat(squeeze.NewWriter(), m)
+	copies := newFormat(numbers{}, m)
 	copies.given, copies.info = f.given, f.info
-	if copies.copies(); copies.err != nil {
+	if copies.copies(); copies.failed() {
 		return nil, copies.err
 	}
-	return pack(f.Bytes(), copies.Bytes()), nil
+	return pack(f.bytes(), copies.bytes()), nil
 }
 
 // pack puts the two parts of a table together. The second is read when somebody asks for copies.
@@ -70,8 +68,8 @@ func parted(blob []byte) (types, copies []byte, ok bool) {
 	return rest[:n], rest[n:], true
 }
 
-func newFormat(c *squeeze.Coder, m Memory) *format {
-	return &format{Coder: c, m: m, info: Info{Types: make([]Desc, 1)}, named: map[string]ID{}, known: map[string]int{}}
+func newFormat(n numbers, m Memory) *format {
+	return &format{numbers: n, m: m, info: Info{Types: make([]Desc, 1)}}
 }
 
 // sum tells whether a table is whole.

@@ -9,7 +9,7 @@ import (
 // Memory is what the runtime itself knows of types: the image from runtime.types to runtime.etypes.
 type Memory struct {
 	Base uint64 // the address of the first byte
-	Data []byte
+	Data string
 }
 
 // Where things are in a description, and its marks.
@@ -135,12 +135,12 @@ func (r *memoryReader) name(off uint32) string {
 		return ""
 	}
 	rest := r.Data[off+1:]
-	n, k := binary.Uvarint(rest)
+	n, k := binary.Uvarint([]byte(rest[:min(binary.MaxVarintLen64, len(rest))]))
 	if k <= 0 || n > uint64(len(rest)-k) {
 		r.failed = true
 		return ""
 	}
-	return string(rest[k:][:n])
+	return rest[k:][:n]
 }
 
 // typeName returns the name with the whole path of its package. Names of types that are made of others

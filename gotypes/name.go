@@ -6,20 +6,6 @@ import (
 	"strings"
 )
 
-// split cuts the path of the package off a type's name.
-func split(name string) (path, rest string) {
-	before, _, _ := strings.Cut(name, "[")
-	if strings.ContainsAny(before, "( {*") {
-		return "", name
-	}
-	dot := strings.IndexByte(before[strings.LastIndexByte(before, '/')+1:], '.')
-	if dot < 0 {
-		return "", name
-	}
-	dot += strings.LastIndexByte(before, '/') + 1
-	return name[:dot], name[dot+1:]
-}
-
 // derived returns the name that follows from what a type is made of.
 func derived(types []Desc, x *Desc) string {
 	switch x.Kind {

@@ -1,10 +1,6 @@
 package gotypes
 
-import (
-	"slices"
-
-	"sonde/gotypes/squeeze"
-)
+import "slices"
 
 // Copies returns where the arguments are in each inlined copy of the function at an address: see Func.
 func (t *Table) Copies(addr uint64) [][]Spot {
@@ -18,9 +14,9 @@ func (t *Table) Copies(addr uint64) [][]Spot {
 
 // unpackCopies reads the copies of all functions; of a damaged table, none.
 func (t *Table) unpackCopies() {
-	f := newFormat(squeeze.NewReader(t.copies), Memory{})
+	f := newFormat(unpackNumbers(t.copies), Memory{})
 	f.info = *t.info
-	if f.copies(); f.err != nil {
+	if f.copies(); f.failed() {
 		for i := range t.info.Funcs {
 			t.info.Funcs[i].Copies = nil
 		}
@@ -34,10 +30,7 @@ const (
 	spotRegs // 0 registers
 )
 
-const (
-	mostWords = 64 // of an argument
-	regWidth  = 4  // bits of a register's number
-)
+const mostWords = 64 // of an argument
 
 // copies codes where the arguments of copies are.
 func (f *format) copies() {
@@ -49,7 +42,7 @@ func (f *format) copies() {
 				next = k + 1
 			}
 		}
-		if next = f.number(next, colCopy); next == 0 {
+		if next = f.number(next); next == 0 {
 			return
 		}
 		if i += next; i >= len(f.info.Funcs) {
@@ -60,21 +53,18 @@ func (f *format) copies() {
 		if f.given != nil {
 			given = f.given.Funcs[i].Copies
 		}
-		f.info.Funcs[i].Copies = f.copiesOf(given, &f.info.Funcs[i], uint32(i))
+		f.info.Funcs[i].Copies = f.copiesOf(given, &f.info.Funcs[i])
 	}
 }
 
-func (f *format) copiesOf(given [][]Spot, fn *Func, number uint32) (copies [][]Spot) {
-	before := uint32(0) // of which copies something was known
+func (f *format) copiesOf(given [][]Spot, fn *Func) (copies [][]Spot) {
 	for k := range f.length(len(given)) {
 		var spots []Spot
 		if k < len(given) {
 			spots = given[k]
 		}
-		known := f.flag(spots != nil, colKnown, number, squeeze.Hash(number, before))
-		if before = before << 1 & 0xF; known {
-			before |= 1
-			spots = f.copyOf(spots, fn, number)
+		if f.flag(spots != nil) {
+			spots = f.copyOf(spots, fn)
 		}
 		if copies = append(copies, spots); f.count > maxParams || f.failed() {
 			return nil
@@ -85,26 +75,20 @@ func (f *format) copiesOf(given [][]Spot, fn *Func, number uint32) (copies [][]S
 }
 
 // copyOf codes the places of a copy of which something is known.
-func (f *format) copyOf(given []Spot, fn *Func, number uint32) []Spot {
-	spots, last := make([]Spot, len(fn.Params)), uint32(0)
-	for i, p := range fn.Params {
+func (f *format) copyOf(given []Spot, fn *Func) []Spot {
+	spots := make([]Spot, len(fn.Params))
+	for i := range spots {
 		var s Spot
 		if i < len(given) {
 			s = given[i]
 		}
-		of := squeeze.Hash(number, uint32(i))
-		s = f.spot(s, squeeze.Hash(uint32(p.Type), uint32(i), last), of, squeeze.Hash(of, last))
-		last = squeeze.Hash(last, uint32(len(s.Regs)))
-		for _, r := range s.Regs {
-			last = squeeze.Hash(last, uint32(r))
-		}
-		spots[i] = s
+		spots[i] = f.spot(s)
 	}
 	return spots
 }
 
-// spot codes one place; the contexts tell the argument and what is around it.
-func (f *format) spot(s Spot, typed, of, last uint32) Spot {
+// spot codes one place.
+func (f *format) spot(s Spot) Spot {
 	what := spotNone
 	switch {
 	case s.OnStack:
@@ -112,9 +96,9 @@ func (f *format) spot(s Spot, typed, of, last uint32) Spot {
 	case len(s.Regs) > 0:
 		what = spotRegs + len(s.Regs)
 	}
-	switch what = f.number(what, colSpot, typed, of, last); {
+	switch what = f.number(what); {
 	case what == spotStack:
-		return Spot{OnStack: true, Stack: f.number(s.Stack, colSlot, typed, of)}
+		return Spot{OnStack: true, Stack: f.number(s.Stack)}
 	case what > spotRegs+mostWords:
 		f.fail("an argument in %d registers", what-spotRegs)
 		return Spot{}
@@ -122,14 +106,12 @@ func (f *format) spot(s Spot, typed, of, last uint32) Spot {
 		return Spot{}
 	}
 	var regs []uint8
-	r := uint32(0)
 	for i := range what - spotRegs {
-		var v uint32
+		v := 0
 		if i < len(s.Regs) {
-			v = uint32(s.Regs[i])
+			v = int(s.Regs[i])
 		}
-		r = f.Index(v, regWidth, colReg, squeeze.Hash(typed, uint32(i), r), squeeze.Hash(of, uint32(i), r), squeeze.Hash(last, uint32(i), r))
-		regs = append(regs, uint8(r))
+		regs = append(regs, uint8(f.number(v)))
 	}
 	return Spot{Regs: regs}
 }

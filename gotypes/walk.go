@@ -3,13 +3,11 @@ package gotypes
 import (
 	"reflect"
 	"slices"
-	"strings"
-
-	"sonde/gotypes/squeeze"
 )
 
 // walk codes the whole table. at is, for a writer, where the runtime describes types.
 func (f *format) walk(entries []Entry, at []uint32) {
+	f.info.Funcs = make([]Func, 0, len(entries))
 	f.described(at)
 	f.fixed = len(f.info.Types)
 	f.functions(entries)
@@ -22,7 +20,7 @@ func (f *format) walk(entries []Entry, at []uint32) {
 // described codes where the runtime describes types, and has them described.
 func (f *format) described(at []uint32) {
 	const unit = 8 // descriptions are aligned to it
-	last, before, kind := uint32(0), uint32(0), uint32(0)
+	last := uint32(0)
 	var places []uint32
 	for i := range f.length(len(at)) {
 		if f.failed() {
@@ -32,10 +30,7 @@ func (f *format) described(at []uint32) {
 		if i < len(at) {
 			gap = int(at[i]-last) / unit
 		}
-		gap = f.number(gap, colPlaces, last/unit%4, kind, squeeze.Hash(kind, before))
-		before, last = uint32(gap), last+uint32(gap)*unit
-		x, _ := f.m.describe(last)
-		kind = uint32(x.Kind)
+		last += uint32(f.number(gap)) * unit
 		places = append(places, last)
 	}
 	f.fill(places)
@@ -43,7 +38,8 @@ func (f *format) described(at []uint32) {
 
 // fill describes the types at places, which only lead to each other.
 func (f *format) fill(places []uint32) {
-	ids := map[ID]ID{}
+	ids := make(map[ID]ID, len(places))
+	f.info.Types = slices.Grow(f.info.Types, 2*len(places)) // half of all types are described
 	for _, at := range places {
 		ids[ID(at)] = f.add()
 	}
@@ -60,29 +56,7 @@ func (f *format) fill(places []uint32) {
 			}
 		})
 		f.info.Types[i+1] = x
-		f.learnNames(&x)
 	}
-	for id := 1; id < len(f.info.Types); id++ {
-		f.named[nameOf(f.info.Types, ID(id), 0)] = ID(id)
-	}
-}
-
-// learnNames learns the names that a type of the runtime's has: of its package, of its own and of its fields, and as
-// arguments are called, which often have them.
-func (f *format) learnNames(x *Desc) {
-	path, name := split(x.Name)
-	f.learn(path)
-	f.learn(name)
-	for _, field := range x.Fields {
-		f.learn(field.Name)
-		f.learn(lower(field.Name))
-	}
-}
-
-// lower returns a name with a small first letter.
-func lower(name string) string {
-	n := min(1, len(name))
-	return strings.ToLower(name[:n]) + name[n:]
 }
 
 // functions codes what functions take and give.
@@ -91,7 +65,6 @@ func (f *format) functions(entries []Entry) {
 	if f.given != nil {
 		funcs = f.given.Funcs
 	}
-	last := uint32(0)
 	for _, at := range entries {
 		for len(funcs) > 0 && funcs[0].Addr < at.Addr {
 			funcs = funcs[1:]
@@ -101,11 +74,8 @@ func (f *format) functions(entries []Entry) {
 		if is {
 			fn = funcs[0]
 		}
-		n := namesOf(at.Name)
-		is = f.flag(is, colHas, last, n.class, n.pkg)
-		if last = 0; is {
-			last = 1
-			f.info.Funcs = append(f.info.Funcs, f.function(fn, at, n))
+		if f.flag(is) {
+			f.info.Funcs = append(f.info.Funcs, Func{Addr: at.Addr, Params: f.list(fn.Params), Results: f.list(fn.Results)})
 		}
 		if f.failed() {
 			return
@@ -113,44 +83,38 @@ func (f *format) functions(entries []Entry) {
 	}
 }
 
-func (f *format) function(fn Func, at Entry, n names) Func {
-	args, h := f.list(fn.Params, n, colArg, 1)
-	results, _ := f.list(fn.Results, n, colResult, h)
-	return Func{Addr: at.Addr, Params: args, Results: results}
-}
-
-// list codes arguments, or results. Its second result, and before, tell what has come before.
-func (f *format) list(given []Param, n names, column int, before uint32) (_ []Param, h uint32) {
-	list, hash := f.params[:0], squeeze.Hash
-	of, name := uint32(0), uint32(0) // of the last one
-	h = before
+// list codes arguments, or results.
+func (f *format) list(given []Param) []Param {
+	list := f.params
 	for ; ; f.count++ {
-		k := uint32(len(list))
+		k := len(list)
 		var p Param
-		ok := int(k) < len(given)
+		ok := k < len(given)
 		if ok {
 			p = given[k]
 		}
-		switch receiver := f.named[n.receiver]; {
-		case column == colArg && k == 0 && receiver != 0 && f.flag(ok && f.ids[p.Type] == receiver, colReceiver, n.method):
-			p.Type, ok = receiver, true
-		default:
-			contexts := [...]uint32{hash(k, n.word, of), hash(k, n.pkg, of), h, hash(h, n.method), hash(h, n.of)}
-			if ok || f.Reads() {
-				p.Type, ok = f.ref(p.Type, column, contexts[:]...)
-			} else {
-				f.end(column, contexts[:]...)
-			}
+		if ok || f.reads {
+			p.Type, ok = f.ref(p.Type)
+		} else {
+			f.number(refNone)
 		}
 		if !ok || f.count > maxParams || f.failed() {
-			f.params = list
-			return slices.Clone(list), h
+			f.params = list[:0]
+			return f.keep(list)
 		}
-		of = uint32(p.Type)
-		p.Name, name = f.text(p.Name, column+1, of, hash(of, name), hash(k, name), hash(n.method, of), hash(n.pkg, of), hash(h, of))
-		h = hash(h, of, name)
+		p.Name = f.text(p.Name)
 		list = append(list, p)
 	}
+}
+
+// keep copies a list to where many lie, since an allocation for each takes longer than all else.
+func (f *format) keep(list []Param) []Param {
+	if cap(f.kept)-len(f.kept) < len(list) {
+		f.kept = make([]Param, 0, max(len(list), 1<<12))
+	}
+	begin := len(f.kept)
+	f.kept = append(f.kept, list...)
+	return f.kept[begin:len(f.kept):len(f.kept)]
 }
 
 // variables codes the types of variables, whose addresses are still distances from the one before.
@@ -159,20 +123,20 @@ func (f *format) variables() {
 	if f.given != nil {
 		n = len(f.given.Vars)
 	}
-	last, end := ID(0), f.m.Base
+	end := f.m.Base
 	for i := range f.length(n) {
 		var v Var
 		if f.given != nil {
 			v = f.given.Vars[i]
 		}
 		gap := int64(v.Addr - end)
-		last, _ = f.ref(v.Type, colVar, uint32(last))
-		zigzag := f.number(int(gap<<1^gap>>63), colGap, uint32(last))
+		of, _ := f.ref(v.Type)
+		zigzag := f.number(int(gap<<1 ^ gap>>63))
 		gap = int64(zigzag>>1) ^ -int64(zigzag&1)
 		if f.given != nil {
 			end = v.Addr + uint64(f.given.Types[v.Type].Size)
 		}
-		f.info.Vars = append(f.info.Vars, Var{Addr: uint64(gap), Type: last})
+		f.info.Vars = append(f.info.Vars, Var{Addr: uint64(gap), Type: of})
 		if f.failed() {
 			return
 		}
@@ -189,20 +153,16 @@ func (f *format) desc(id ID) {
 	if f.given != nil && x.Name != "" && x.Name != derived(f.given.Types, &x) {
 		kind |= named
 	}
-	kind = f.number(kind, colKind, uint32(f.info.Types[id-1].Kind))
+	kind = f.number(kind)
 	x.Kind = reflect.Kind(kind &^ named)
 	if int(x.Kind) >= len(sizes) && x.Kind != reflect.Struct && x.Kind != reflect.Array {
 		f.fail("kind %d", kind)
 		return
 	}
-	path, name := split(x.Name)
-	if x.Name = ""; kind&named != 0 {
-		var of uint32
-		path, of = f.text(path, colPath)
-		name, _ = f.text(name, colName, of)
-		if x.Name = name; path != "" {
-			x.Name = path + "." + name
-		}
+	if kind&named != 0 {
+		x.Name = f.text(x.Name)
+	} else {
+		x.Name = ""
 	}
 	f.parts(&x)
 	f.info.Types[id] = x
@@ -213,30 +173,26 @@ const named = 0x80
 
 // parts codes what a type is made of.
 func (f *format) parts(x *Desc) {
-	kind := uint32(x.Kind)
 	switch x.Kind {
 	case reflect.Array:
 		const low = 30 // bits: some are declared larger than any memory
-		high := f.number(x.Len>>low, colCount)
-		x.Len = high<<low | f.number(x.Len&(1<<low-1), colCount, kind)
+		high := f.number(x.Len >> low)
+		x.Len = high<<low | f.number(x.Len&(1<<low-1))
 		fallthrough
 	case reflect.Pointer, reflect.Slice, reflect.Chan:
-		x.Elem, _ = f.ref(x.Elem, colElem, kind)
+		x.Elem, _ = f.ref(x.Elem)
 	case reflect.Map:
-		x.Key, _ = f.ref(x.Key, colElem, kind)
-		x.Elem, _ = f.ref(x.Elem, colElem, kind, uint32(x.Key))
+		x.Key, _ = f.ref(x.Key)
+		x.Elem, _ = f.ref(x.Elem)
 	case reflect.Struct:
 		fields := make([]Field, 0, min(len(x.Fields), 16))
-		of, name := ID(0), uint32(0)
 		for i := range f.length(len(x.Fields)) {
 			var field Field
 			if i < len(x.Fields) {
 				field = x.Fields[i]
 			}
-			hash := squeeze.Hash
-			of, _ = f.ref(field.Type, colField, uint32(of), name, hash(uint32(of), name))
-			field.Name, name = f.text(field.Name, colFieldName, uint32(of), name, hash(uint32(of), name))
-			fields = append(fields, Field{Name: field.Name, Type: of})
+			of, _ := f.ref(field.Type)
+			fields = append(fields, Field{Name: f.text(field.Name), Type: of})
 			if f.failed() {
 				return
 			}

@@ -56,9 +56,9 @@ func (f *elfFile) typeMemory() (m gotypes.Memory, err error) {
 	}
 	for _, s := range f.view.Sections {
 		if s.Addr <= begin.Value && begin.Value <= end.Value && end.Value <= s.Addr+s.Size {
-			m = gotypes.Memory{Base: begin.Value, Data: make([]byte, end.Value-begin.Value)}
-			_, err = s.ReadAt(m.Data, int64(begin.Value-s.Addr))
-			return m, err
+			data := make([]byte, end.Value-begin.Value)
+			_, err = s.ReadAt(data, int64(begin.Value-s.Addr))
+			return gotypes.Memory{Base: begin.Value, Data: string(data)}, err
 		}
 	}
 	return m, fmt.Errorf("runtime.types and runtime.etypes are in no section: %w", ErrLayout)
