@@ -1,25 +1,29 @@
 package space
 
 import (
-	"sonde/kernel/mm/backing"
-
+	"math"
 	"syscall"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/mm/backing"
 )
 
 // Map makes an area of n bytes, rounded up to pages, and returns its address: addr, if that is free
 // or flags demand it. The area maps b from off on (nil: zeroes).
 //
 // Errors: EINVAL (n is 0, addr or off is not a multiple of the page size, prot, GrowsDown of what
-// has a backing), ENOMEM (no space, a limit, or addr is not for programs), EEXIST (NoReplace),
-// EACCES (NoWrite).
+// has a backing), ENOMEM (no space, a limit, or addr is not for programs), EOVERFLOW
+// (the backing has no such offsets), EEXIST (NoReplace), EACCES (NoWrite).
 func (s *Space) Map(addr, n uint64, prot Prot, flags Flags, b backing.Store, off uint64) (uint64, error) {
 	a := area{prot: prot, flags: flags & kinds, back: b, off: off}
 	switch {
-	case n == 0 || n > unlimited-PageSize:
-		return 0, refuse(syscall.EINVAL, "mapping of %d bytes", n)
-	case off%PageSize != 0 || off+n < off || flags&(Fixed|NoReplace) != 0 && addr%PageSize != 0:
+	case n == 0:
+		return 0, refuse(syscall.EINVAL, "mapping of no bytes")
+	case n > s.m.Programs.End:
+		return 0, refuse(syscall.ENOMEM, "mapping of %d bytes, more than there are addresses", n)
+	case b != nil && off > mostOffset-n:
+		return 0, refuse(syscall.EOVERFLOW, "mapping of %d bytes of a file from %d on", n, off)
+	case off%PageSize != 0 || flags&(Fixed|NoReplace) != 0 && addr%PageSize != 0:
 		return 0, refuse(syscall.EINVAL, "mapping at %#x of offset %#x: not a whole page", addr, off)
 	case prot&^(Read|Write|Exec) != 0:
 		return 0, refuse(syscall.EINVAL, "protection %#x", prot)
@@ -43,6 +47,9 @@ func (s *Space) Map(addr, n uint64, prot Prot, flags Flags, b backing.Store, off
 	}
 	return at, err
 }
+
+// mostOffset is the greatest size of a file.
+const mostOffset = math.MaxInt64
 
 var errNoWrite = refuse(syscall.EACCES, "the file is not open for writing")
 
@@ -144,7 +151,10 @@ func (s *Space) Protect(addr, n uint64, prot Prot) error {
 		return refuse(syscall.EINVAL, "protection %#x", prot)
 	}
 	end, err := s.rangeOf(addr, n)
-	if err != nil {
+	switch {
+	case err != nil && n != 0 && addr%PageSize == 0:
+		return refuse(syscall.ENOMEM, "%d bytes at %#x are more than is mapped", n, addr)
+	case err != nil:
 		return err
 	}
 	s.mu.Lock()

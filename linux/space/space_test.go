@@ -43,11 +43,14 @@ func TestMapRefuses(t *testing.T) {
 		errno   syscall.Errno
 	}{
 		{"nothing", 0, 0, Read, 0, 0, syscall.EINVAL},
-		{"all there is", 0, unlimited, Read, 0, 0, syscall.EINVAL},
+		{"all there is", 0, unlimited, Read, 0, 0, syscall.ENOMEM},
+		{"a length that wraps", 0, unlimited - 7, Read, 0, 0, syscall.ENOMEM},
+		{"a length that wraps at an odd address", high + 1, unlimited - 7, Read, Fixed, 0, syscall.ENOMEM},
 		{"more than addresses", 0, 1 << 60, Read, 0, 0, syscall.ENOMEM},
 		{"odd address", high + 1, 1, Read, Fixed, 0, syscall.EINVAL},
 		{"odd offset", 0, 1, Read, 0, 5, syscall.EINVAL},
-		{"offset that wraps", 0, PageSize, Read, 0, unlimited &^ (PageSize - 1), syscall.EINVAL},
+		{"offset that wraps", 0, PageSize, Read, 0, unlimited &^ (PageSize - 1), syscall.EOVERFLOW},
+		{"offset beyond all files", 0, PageSize + 1, Read, 0, 1<<63 - PageSize, syscall.EOVERFLOW},
 		{"no such right", 0, 1, 8, 0, 0, syscall.EINVAL},
 		{"page zero", 0, PageSize, Read, Fixed, 0, syscall.ENOMEM},
 		{"the kernel's", 0xffffffff84000000, PageSize, Read, Fixed, 0, syscall.ENOMEM},
