@@ -86,7 +86,7 @@ func RegisterKwatchUser(p *proc.Process, addr uintptr, length int, typ Type, han
 		return 0, refusal.New(syscall.ESRCH, "kwatch: there is no process, the pointer is nil")
 	}
 	w := userPoint(p, addr, length, typ, handler)
-	if err := mapped(p, w); err != nil {
+	if err := there(p, w, false); err != nil {
 		return 0, err
 	}
 	return register(w)
@@ -98,10 +98,11 @@ func userPoint(p *proc.Process, addr uintptr, length int, typ Type, handler User
 	return &point{addr: addr, length: length, typ: typ, user: u}
 }
 
-// mapped returns why w's memory cannot be watched.
+// there returns why w's memory cannot be watched, which may be mapped later: debug registers know linear addresses,
+// not pages.
 //
-// Errors: those of check; ESRCH, EFAULT.
-func mapped(p *proc.Process, w *point) error {
+// Errors: those of check; ESRCH; EFAULT it is not mapped, and would have to be.
+func there(p *proc.Process, w *point, later bool) error {
 	if err := w.check(); err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func mapped(p *proc.Process, w *point) error {
 		return refusal.New(syscall.ESRCH, "kwatch: %s: the process has ended", w.what())
 	}
 	w.userOf().memory = mem
-	if _, ok := mem.At(uint64(w.addr)); !ok {
+	if _, ok := mem.At(uint64(w.addr)); !ok && !later {
 		return refusal.New(syscall.EFAULT, "kwatch: %s: nothing is mapped there", w.what())
 	}
 	return nil
@@ -147,7 +148,7 @@ func InitPrograms(table *proc.Table) {
 			}
 		})
 		w.place = at
-		return w, mapped(p, w)
+		return w, there(p, w, at.Site.Later)
 	}
 }
 

@@ -1,8 +1,10 @@
 package kwatch
 
 import (
+	"errors"
 	"runtime"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
+	"sonde/linux/space"
 	calls "sonde/linux/syscall"
 )
 
@@ -260,7 +263,7 @@ func TestExecWhileRegistering(t *testing.T) {
 			return
 		}
 		at := userPoint(th.Process(), proctest.Data, 8, Write, ofNobody)
-		must(t, mapped(th.Process(), at))
+		must(t, there(th.Process(), at, false))
 		next, err := w.Image("next", func(*proctest.Player) {})
 		must(t, err)
 		must(t, th.Exec(next))
@@ -293,5 +296,48 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestMappedLater: what is not mapped yet can be watched if that is asked for, and is hit when it is there.
+func TestMappedLater(t *testing.T) {
+	log := onFake(t)
+	const later = 0x100000
+	hits := 0
+	registered := make(chan bool)
+	w := proctest.NewWorld(64<<20, func(th *proc.Thread) {
+		if r := th.Regs(); r.AX == reported {
+			OfThread(th, r.DI)
+		} else {
+			calls.Handle(th)
+		}
+	})
+	p := start(t, w, func(p *proc.Process) {
+		defer close(registered)
+		at := userPoint(p, later, 8, Write, func(h *Hit, _ *proc.Thread) {
+			if hits++; h.Old != 0 || h.New != 7 {
+				t.Errorf("%d became %d", h.Old, h.New)
+			}
+		})
+		if err := there(p, at, false); !errors.Is(err, syscall.EFAULT) {
+			t.Errorf("without being asked for: %v", err)
+		}
+		must(t, there(p, at, true))
+		reg, err := register(at)
+		must(t, err)
+		if set := (*log)[len(*log)-1][reg]; !set.On || set.Addr != later {
+			t.Errorf("%+v", set)
+		}
+	}, func(p *proctest.Player) {
+		if _, err := p.Space.Map(later, 4096, space.Read|space.Write, space.Fixed, nil, 0); err != nil {
+			t.Error(err)
+		}
+		p.Poke64(later, 7)
+		p.Call(reported, 1<<0)
+	})
+	<-registered
+	<-p.Done()
+	if hits != 1 {
+		t.Errorf("%d hits, want 1", hits)
 	}
 }

@@ -48,6 +48,7 @@ type Site struct {
 
 	Access Access // Watch
 	Length int    // Watch: bytes; 0: as many as fit
+	Later  bool   // Watch: in the process, it may be mapped later; it cannot be typed
 
 	Cookie uint64 // distinguishes the places of one link for the handler; it cannot be typed
 

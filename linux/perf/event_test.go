@@ -180,6 +180,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"a breakpoint on 4 bytes of code", Request{Attr: Attr{Type: breakpoint, BreakType: 4, Config2: 4}}, syscall.EINVAL},
 		{"a breakpoint on no bytes", Request{Attr: Attr{Type: breakpoint, BreakType: 2, Config1: 8}}, syscall.EINVAL},
 		{"the kernel's memory, without the kernel", Request{Attr: Attr{Type: breakpoint, BreakType: 2, Config1: 1 << 63, Config2: 8, Flags: flagExcludeKernel}}, syscall.EINVAL},
+		{"the first byte that is no program's, without the kernel", Request{Attr: Attr{Type: breakpoint, BreakType: 2, Config1: 1<<47 - 4096, Config2: 8, Flags: flagExcludeKernel}}, syscall.EINVAL},
 		{"no debug register", Request{Attr: Attr{Type: breakpoint, BreakType: 2, Config1: taken, Config2: 8}}, syscall.ENOSPC},
 		{"a function that is not there", Request{Attr: Attr{Type: kprobe}, Name: "missing"}, syscall.ENOENT},
 		{"a pattern", Request{Attr: Attr{Type: kprobe}, Name: "vfs_*"}, syscall.ENOENT},

@@ -141,7 +141,7 @@ func breakpointOf(r *Request) (source, error) {
 	switch {
 	case a.Config2 == 0:
 		return source{}, refusal.New(syscall.EINVAL, "a breakpoint on no bytes: give 1, 2, 4 or 8")
-	case s.Addr>>63 != 0 && a.has(flagExcludeKernel):
+	case !inProgram(s.Addr, a.Config2) && a.has(flagExcludeKernel):
 		return source{}, refusal.New(syscall.EINVAL, "a breakpoint at %#x, in the kernel, which exclude_kernel leaves out", s.Addr)
 	}
 	switch a.BreakType {
@@ -157,10 +157,16 @@ func breakpointOf(r *Request) (source, error) {
 	default:
 		return source{}, refusal.New(syscall.EINVAL, "a breakpoint of type %d: give 2 (w), 3 (rw) or 4 (x)", a.BreakType)
 	}
-	if r.Thread != nil && s.Addr>>63 == 0 {
-		s.PID = r.Thread.Process().PID
+	if r.Thread != nil && inProgram(s.Addr, a.Config2) {
+		s.PID, s.Later = r.Thread.Process().PID, true
 	}
 	return source{sites: []attach.Site{s}, takes: bpf.PerfEvent}, nil
+}
+
+// inProgram reports whether n bytes at addr can be a program's, mapped or not. All others are the kernel's.
+func inProgram(addr, n uint64) bool {
+	const end = 1<<47 - 4096
+	return n <= end && addr <= end-n
 }
 
 // returnBit is the bit of Config that asks for returns: format/retprobe says so.

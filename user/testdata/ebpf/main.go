@@ -23,7 +23,7 @@ var trials = []struct {
 	{"maps", maps}, {"batches", batches}, {"percpu", perCPU}, {"queues", queues}, {"inner", inner}, {"mapped", mapped}, {"frozen", frozen}, {"freezing", freezing},
 	{"pins", pins}, {"refused", refused}, {"raw", raw}, {"information", information}, {"types", types},
 	{"kprobes", kprobes}, {"kretprobes", kretprobes}, {"uprobes", uprobes}, {"ring", ring}, {"objects", objects},
-	{"kprobe", kprobe}, {"kretprobe", kretprobe}, {"uprobe", uprobe}, {"uretprobe", uretprobe}, {"tracepoint", tracepoint}, {"rawpoint", rawPoint}, {"perf", perfEvents}, {"cookies", cookies},
+	{"kprobe", kprobe}, {"kretprobe", kretprobe}, {"uprobe", uprobe}, {"uretprobe", uretprobe}, {"tracepoint", tracepoint}, {"rawpoint", rawPoint}, {"perf", perfEvents}, {"cookies", cookies}, {"later", later},
 	{"tails", tails}, {"fentry", fentry}, {"fexit", fexit}, {"untraced", untraced}, {"many", many}, {"pinnedlinks", pinnedLinks}, {"heirs", heirs}, {"unmapped", unmapped}, {"remapped", remapped},
 	{"fuzz", nil}, {"fuzzperf", nil}, {"fuzzboth", nil},
 }
