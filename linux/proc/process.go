@@ -30,8 +30,9 @@ type Process struct {
 	done    chan struct{}          // closed when the process has ended
 	res     Resources
 	name    atomic.Pointer[string]
-	persona atomic.Uint32 // see Persona
-	task    task.Task     // of the first thread; guarded by Table.mu, but read by anyone
+	persona atomic.Uint32            // see Persona
+	groups  atomic.Pointer[[]uint32] // see Groups
+	task    task.Task                // of the first thread; guarded by Table.mu, but read by anyone
 
 	// guarded by Table.mu:
 	path      string // of the program's file
@@ -216,6 +217,17 @@ func (p *Process) Persona() uint32 { return p.persona.Load() }
 
 // SetPersona sets it and returns what it was.
 func (p *Process) SetPersona(v uint32) (old uint32) { return p.persona.Swap(v) }
+
+// Groups returns the supplementary groups that setgroups(2) has set, in order; children inherit them.
+func (p *Process) Groups() []uint32 {
+	if all := p.groups.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// SetGroups sets them.
+func (p *Process) SetGroups(all []uint32) { p.groups.Store(&all) }
 
 // ActionsID tells apart the handlers of signals of processes that share none.
 func (p *Process) ActionsID() uintptr {

@@ -2,6 +2,7 @@ package syscall
 
 import (
 	"math"
+	"slices"
 	sys "syscall"
 
 	"sonde/kernel/abi"
@@ -52,12 +53,42 @@ func getids(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, nil
 }
 
-// setgroups accepts an empty list only.
+// mostGroups is how many supplementary groups a process may have.
+const mostGroups = 65536
+
+// setgroups keeps a process's supplementary groups, which have no effect.
 func setgroups(t *proc.Thread, a *Args) (uint64, error) {
-	if a[0] != 0 {
-		return 0, sys.EPERM
+	n := uint32(a[0])
+	if err := mayUse(t, capSetGID); err != nil {
+		return 0, err
 	}
-	return 0, mayUse(t, capSetGID)
+	if n > mostGroups {
+		return 0, sys.EINVAL
+	}
+	groups, err := getSlice[uint32](t, a[1], int(n))
+	if err != nil {
+		return 0, err
+	}
+	if slices.Contains(groups, ^uint32(0)) {
+		return 0, sys.EINVAL
+	}
+	slices.Sort(groups)
+	t.Process().SetGroups(groups)
+	return 0, nil
+}
+
+// getgroups returns them, and how many they are.
+func getgroups(t *proc.Thread, a *Args) (uint64, error) {
+	groups, room := t.Process().Groups(), int32(a[0])
+	if room < 0 || room > 0 && int(room) < len(groups) {
+		return 0, sys.EINVAL
+	}
+	for i, g := range groups[:min(int(room), len(groups))] {
+		if err := put(t, a[1]+uint64(4*i), g); err != nil {
+			return 0, err
+		}
+	}
+	return uint64(len(groups)), nil
 }
 
 // other returns the process with that number, t's own for 0.

@@ -7,6 +7,7 @@ import (
 
 	"sonde/kernel/abi"
 	"sonde/linux/proc"
+	"sonde/linux/proctest"
 )
 
 // Information about programs: each expected value was observed on Linux.
@@ -146,6 +147,47 @@ func TestNoCoreNoFlag(t *testing.T) {
 	}); s != proc.Killed(abi.SIGABRT) {
 		t.Errorf("status %#x", s)
 	}
+}
+
+// TestGroups: a process has the supplementary groups that it sets, in order, and its children have them, too.
+func TestGroups(t *testing.T) {
+	const nGet, nSet = 115, 116
+	run(t, func(p *player) {
+		want(t, p, "none", p.Call(nGet, 0, 0), 0)
+		p.Poke64(scratch, 7<<32)
+		want(t, p, "root's", p.Call(nSet, 1, scratch), 0)
+		want(t, p, "one", p.Call(nGet, 0, 0), 1)
+		p.Poke64(scratch, 3<<32|7)
+		want(t, p, "two", p.Call(nSet, 2, scratch), 0)
+		p.Poke64(scratch, 0)
+		want(t, p, "get", p.Call(nGet, 8, scratch), 2)
+		want(t, p, "in order", int64(p.Peek64(scratch)), 7<<32|3)
+		want(t, p, "too little room", p.Call(nGet, 1, scratch), errno(sys.EINVAL))
+		want(t, p, "negative room", p.Call(nGet, minus, scratch), errno(sys.EINVAL))
+		want(t, p, "get to nowhere", p.Call(nGet, 8, 8), errno(sys.EFAULT))
+		want(t, p, "set from nowhere", p.Call(nSet, 2, 8), errno(sys.EFAULT))
+		want(t, p, "too many", p.Call(nSet, 65537, scratch), errno(sys.EINVAL))
+		p.Poke64(scratch, minus)
+		want(t, p, "no group", p.Call(nSet, 1, scratch), errno(sys.EINVAL))
+		p.Fork(func(c *player) { want(t, c, "the child's", c.Call(nGet, 0, 0), 2) }, nFork)
+		p.Call(nWait4, minus, scratch, 0, 0)
+		want(t, p, "forget", p.Call(nSet, 0, 0), 0)
+		want(t, p, "none again", p.Call(nGet, 0, 0), 0)
+	})
+}
+
+// TestLengthsThatWrap: rounded up to pages, they are none.
+func TestLengthsThatWrap(t *testing.T) {
+	run(t, func(p *player) {
+		const anonymous = abi.MAP_PRIVATE | abi.MAP_ANONYMOUS
+		for _, n := range []uint64{1 << 63, minus &^ 0xfff, minus - 7, minus} {
+			want(t, p, "mmap", p.Call(nMmap, 0, n, 3, anonymous, minus, 0), errno(sys.ENOMEM))
+			want(t, p, "mprotect", p.Call(10, proctest.Data, n, 3), errno(sys.ENOMEM))
+			want(t, p, "munmap", p.Call(nMunmap, proctest.Data, n), errno(sys.EINVAL))
+		}
+		want(t, p, "no address for mprotect", p.Call(10, proctest.Data+1, minus, 3), errno(sys.EINVAL))
+		want(t, p, "an offset without a file", min(p.Call(nMmap, 0, 8192, 3, anonymous, minus, minus&^0xfff), 0), 0)
+	})
 }
 
 // TestAffinity: a thread's affinity is stored, returned and inherited.
