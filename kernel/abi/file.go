@@ -122,6 +122,7 @@ const (
 	F_GETOWN_EX     = 16
 	F_SETLEASE      = 1024
 	F_GETLEASE      = 1025
+	F_NOTIFY        = 1026
 	F_DUPFD_CLOEXEC = 1030
 	F_SETPIPE_SZ    = 1031
 	F_GETPIPE_SZ    = 1032
@@ -130,6 +131,17 @@ const (
 	F_OFD_SETLKW    = 38
 
 	FD_CLOEXEC = 1
+)
+
+// Events of F_NOTIFY.
+const (
+	DN_ACCESS    = 1
+	DN_MODIFY    = 2
+	DN_CREATE    = 4
+	DN_DELETE    = 8
+	DN_RENAME    = 0x10
+	DN_ATTRIB    = 0x20
+	DN_MULTISHOT = 0x80000000
 )
 
 // PATH_MAX is the longest path, with its zero byte.

@@ -23,9 +23,10 @@ type Owner interface {
 type notice struct {
 	mu sync.Mutex
 	// guarded by mu:
-	owner  Owner
-	signal int
-	waiter *asyncWaiter // nil without O_ASYNC
+	owner   Owner
+	signal  int
+	waiter  *asyncWaiter // nil without O_ASYNC
+	entries *entries     // see NotifyEntries
 }
 
 // noticeOf returns f's notice, and makes it if there is none.

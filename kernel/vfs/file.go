@@ -123,6 +123,7 @@ func Close(f *File) error {
 	f.Unlock()
 	if f.notice.Load() != nil {
 		f.listen(false, 0)
+		f.unwatchEntries()
 	}
 	f.dropLease()
 	if f.owner.Load() {

@@ -45,6 +45,8 @@ func fcntl(t *proc.Thread, a *Args) (uint64, error) {
 		return ownership(t, f, a)
 	case abi.F_GETLEASE, abi.F_SETLEASE:
 		return lease(t, f, a)
+	case abi.F_NOTIFY:
+		return notifyDir(t, f, a)
 	case abi.F_GETPIPE_SZ, abi.F_SETPIPE_SZ:
 		return pipeSize(f, a)
 	case abi.F_GETLK, abi.F_OFD_GETLK:

@@ -71,7 +71,7 @@ var table = [...]Call{
 	61:  {"wait4", "pid, wstatus, options, rusage", "no WNOTHREAD", wait4, again},
 	62:  {"kill", "pid, sig", "", kill, 0},
 	63:  {"uname", "buf", "", uname, 0},
-	72:  {"fcntl", "fd, cmd, arg", "no NOTIFY, ADD_SEALS, GET_SEALS, GETOWNER_UIDS, no read and write hints", fcntl, again},
+	72:  {"fcntl", "fd, cmd, arg", "no ADD_SEALS, GET_SEALS, GETOWNER_UIDS, no read and write hints", fcntl, again},
 	73:  {"flock", "fd, op", "", flock, again},
 	74:  {"fsync", "fd", "", fsync, 0},
 	75:  {"fdatasync", "fd", "", fsync, 0},
