@@ -135,23 +135,40 @@ func (g *generator) write(e *Expr, to place, t Type) {
 	}
 }
 
-// writeProbe stores which attach point was hit, and where.
+// writeProbe stores where the hit is. What is spelled alike is the same, whatever point it is of.
 func (g *generator) writeProbe(e *Expr, to place) {
 	if e.Kind != Builtin {
 		g.writeCopy(e, to, 16)
 		return
 	}
-	g.emit("*(u64 *)(%s) = %d", to, len(g.unit.Programs))
+	provider, id := g.point.Provider, "r0"
 	switch {
 	case g.target.Names != nil:
+		for _, name := range g.target.Names[len(g.target.Cookies):] {
+			g.target.Cookies = append(g.target.Cookies, g.placeID(provider+":"+name))
+		}
 		g.emit("r1 = r6")
 		g.emit("call 174")
+		g.emit("*(u64 *)(%s) = 0", to.plus(8))
 	case g.target.Pattern:
 		g.hitAddress()
+		g.emit("*(u64 *)(%s) = r0", to.plus(8))
+		id = fmt.Sprint(g.placeID(provider))
 	default:
-		g.emit("r0 = 0")
+		g.emit("*(u64 *)(%s) = 0", to.plus(8))
+		id = fmt.Sprint(g.placeID(g.point.Text))
 	}
-	g.emit("*(u64 *)(%s) = r0", to.plus(8))
+	g.emit("*(u64 *)(%s) = %s", to, id)
+}
+
+// placeID returns the number of a text in Places.
+func (g *generator) placeID(text string) uint64 {
+	i := slices.Index(g.unit.Places, text)
+	if i < 0 {
+		i = len(g.unit.Places)
+		g.unit.Places = append(g.unit.Places, text)
+	}
+	return uint64(i)
 }
 
 func (g *generator) writeTuple(e *Expr, to place, t Type) {

@@ -125,7 +125,10 @@ func TestPoints(t *testing.T) {
 		{"kretprobe", `kretprobe:f { print(retval); @[func] = 1 }`, `@[17185]=1 2(-5)`},
 		{"tracepoint", `tracepoint:a:b { printf("%d %s", args.fd, str(args.filename)); print(args->fd) }`, `0(17,hello) 2(17)`},
 		{"kretprobe", `kretprobe:f /ret.0/ { printf("%s", ret.0); print(ret.0); @[ret.0, str(ret.0)] = 1; $e = ret.0; print($e) }`, `@[17,error 3 of 17]=1 0(error 3 of 17) 2(error 3 of 17) 2(17)`},
-		{"tracepoint", `tracepoint:a:* { @[probe] = 1 }`, `@[0@0x1]=1`},
+		{"tracepoint", `tracepoint:a:* { @[probe] = 1 }`, `@[1@0x0]=1`},
+		// What is spelled alike is one place, also of a pattern: the second that a:* stands for is a:c.
+		{"tracepoint", `tracepoint:a:* { @[probe] += 1 } tracepoint:a:c { @[probe] += 5 } tracepoint:a:b { @[probe] += 20 }`, `@[0@0x0]=20 @[1@0x0]=6`},
+		{"kprobe", `kprobe:f { @[probe] += 1 } kprobe:g { @[probe] += 1 } kprobe:f { @[probe] += 1 }`, `@[0@0x0]=2 @[1@0x0]=1`},
 		{"watchpoint", `watchpoint:a:4:w { printf("%d -> %d", watch.old, watch.new) }`, `0(7,5)`},
 		{"kprobe", `struct s { int a; struct s *next; char name[4]; u16 v[3]; } kprobe:f { $s = (struct s *)arg3; print($s->a); print($s.next->a); print($s->name); print($s->v[2]); print(*(uint32 *)arg3); print(((u8 *)arg3)[1]) }`,
 			`2(-2) 2(66) 2(nam) 2(772) 2(4294967294) 2(255)`},

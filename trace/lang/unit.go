@@ -19,7 +19,8 @@ type Target struct {
 	Result  *ArgField                      // retval; nil: there is none here
 	User    bool                           // code of programs is hit, and addresses are theirs
 	Pattern bool                           // the point stands for more than one place, which its address tells
-	Names   []string                       // the point stands for several places: their names, by the cookie that each gets
+	Names   []string                       // the point stands for several places: their names
+	Cookies []uint64                       // what each of these places gets; nil: the program does not ask
 	Watch   bool                           // there are watch.old and watch.new
 	Func    string                         // of a function of a program: its name
 	Every   uint64                         // of so many hits, one is meant; 0 and 1: each
@@ -143,6 +144,7 @@ type Unit struct {
 	Maps     []*Map         // in the order of their names
 	Specs    []*bpf.MapSpec // all maps that programs refer to, by index
 	Actions  []*Action      // by the first word of a record
+	Places   []string       // what probe is: see the type ProbeID
 	Warnings []*Error       // what may be a mistake
 }
 

@@ -191,17 +191,14 @@ func cString(b []byte) string {
 	return text
 }
 
-// probe names an attach point: of a pattern, with the function that was hit.
-func (p *Printer) probe(index, addr uint64) string {
-	point, target := p.Unit.Programs[index].Point, p.Unit.Programs[index].Target
-	if target != nil && target.Names != nil {
-		return point.Provider + ":" + target.Names[addr]
-	}
+// probe names where a hit was: of a pattern, with the function that was hit.
+func (p *Printer) probe(place, addr uint64) string {
+	text := p.Unit.Places[place]
 	if addr == 0 {
-		return point.Text
+		return text
 	}
 	name, _ := p.Symbols.Name(addr, false)
-	return point.Provider + ":" + name
+	return text + ":" + name
 }
 
 // stack prints a frame to a line, and begins on a new one.

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"sonde/kernel/attach"
+	"sonde/trace/lang"
 )
 
 // TestMost: more places than are left are refused before the program is touched, with both numbers.
 func TestMost(t *testing.T) {
-	_, err := link(nil, nil, 1, make([]attach.Site, 2), 1)
+	_, err := link(nil, nil, new(lang.Target), make([]attach.Site, 2), 1)
 	if !errors.Is(err, syscall.E2BIG) || err.Error() != "2 more places do not fit: 1 are left" {
 		t.Error(err)
 	}

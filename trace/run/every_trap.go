@@ -9,20 +9,22 @@ import (
 	"sonde/kernel/attach"
 	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
+	"sonde/trace/lang"
 )
 
-// link attaches a program to sites, to be called at each nth hit; a pattern may fit most of them. What is left to do
-// comes behind c.
+// link attaches a program to sites, to be called at the hits that the target means; a pattern may fit most of them.
+// What is left to do comes behind c.
 //
 // Errors: those of kbpf.Prog.Begin; E2BIG there are more.
-func link(c *attach.Change, p *kbpf.Prog, n uint64, sites []attach.Site, most int) (*kbpf.Link, error) {
+func link(c *attach.Change, p *kbpf.Prog, t *lang.Target, sites []attach.Site, most int) (*kbpf.Link, error) {
 	if len(sites) > most {
 		return nil, refusal.New(syscall.E2BIG, "%d more places do not fit: %d are left", len(sites), most)
 	}
-	for i := range sites {
-		sites[i].Cookie = uint64(i) // see lang.Target
+	for i, cookie := range t.Cookies {
+		sites[i].Cookie = cookie
 	}
 	o := &attach.Options{Owner: "bt", Most: most}
+	n := t.Every
 	if n <= 1 {
 		return p.Begin(c, sites, o, nil)
 	}

@@ -135,7 +135,7 @@ func (s *session) attach() error {
 		if err != nil {
 			return s.Unit.Explain(p, -1, err.Error())
 		}
-		link, err := link(&c, s.progs[i], p.Target.Every, places, s.Unit.Settings.MaxProbes-s.probes)
+		link, err := link(&c, s.progs[i], p.Target, places, s.Unit.Settings.MaxProbes-s.probes)
 		if errors.Is(err, syscall.E2BIG) {
 			return s.tooMany(p, err)
 		}

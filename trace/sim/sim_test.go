@@ -57,6 +57,7 @@ var shown = []struct{ script, want string }{
 	{`config = { dummy_ts_map = "@ts" } BEGIN { @ts = 1s; @x = tseries(3, 1s, 2, "avg"); @x = tseries(5, 1s, 2, "avg"); @ts = 2s; @x = tseries(8, 1s, 2, "avg"); clear(@ts) }`, "\n@x:\n         4                                                   8\nhh:mm:ss |___________________________________________________|\n" +
 		"00:00:01 *                                                   | 4\n00:00:02 |                                                   * 8\n         v___________________________________________________v\n         4                                                   8\n\n"},
 	{`BEGIN { @a = sum(10); @b = count(); @c = min(-3); @c = min(2); @d = avg(4); @d = avg(8); print((@a + @b, @c, (int64)@d)); if (@b == 1) { print("one") } clear(@a); clear(@b); clear(@c); clear(@d) }`, "(11, -3, 6)\none\n\n"},
+	{`BEGIN { @[probe] = count(); } BEGIN { @[probe] = count(); } END { @[probe] = count(); }`, "\n@[end]: 1\n@[begin]: 2\n\n"},
 	{`BEGIN { @ = hist(9, 1); @ = hist(13, 1); }`, "\n@:\n[8, 12)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n[12, 16)               1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n"},
 	{`BEGIN { print(delete(@a, 1)); @a[1] = 5; print(delete(@a, 1)); print(probetype); print(comm()); _ = 5; 7; }`, "false\ntrue\nspecial\nbt\n\n\n"},
 	{`BEGIN { print((config().max_strlen, config.stack_mode, nsecs(tai) > nsecs)) }`, "(64, bpftrace, true)\n\n"},
