@@ -105,14 +105,27 @@ func helpDelete(m, key, _, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
 func helpTime(_, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr { return uintptr(now()) }
 
 // helpPID is the process and the thread; of code that runs for no process, 0 and a number made of the
-// goroutine's, as programs use it to tell who is who.
+// goroutine's, as programs use it to tell who is who. A command that runs a program is a process of that number.
 func helpPID(_, _, _, _, _, _ uintptr, cpu uint32, hit *attach.Hit) uintptr {
 	const kernelThread, low = 0x400000, 1<<30 - 1
 	pid, tid, _ := process(hit, int(cpu))
 	if pid == 0 {
-		return uintptr(kernelThread + goid(hit, int(cpu))&low)
+		tid = kernelThread + int(goid(hit, int(cpu))&low)
+		if runner(hit) != "" {
+			pid = tid
+		}
 	}
 	return uintptr(pid)<<32 | uintptr(tid)
+}
+
+// runner is the command of the kernel that runs a program without a hit: see Run. System calls are of processes.
+//
+//go:nosplit
+func runner(hit *attach.Hit) string {
+	if hit.Place.Site.Kind != attach.Call {
+		return ""
+	}
+	return hit.Place.Link.Options.Owner
 }
 
 // helpJiffies is the time in ticks of sysconf(_SC_CLK_TCK).
@@ -159,11 +172,14 @@ func helpCookie(_, _, _, _, _, _ uintptr, _ uint32, hit *attach.Hit) uintptr {
 // helpUID: everyone is root.
 func helpUID(_, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr { return 0 }
 
-// helpComm copies the name of the process, or "kernel", and ends it with zeroes.
+// helpComm copies the name of the process or command, or "kernel", and ends it with zeroes.
 func helpComm(to, n, _, _, _, _ uintptr, cpu uint32, hit *attach.Hit) uintptr {
 	pid, _, comm := process(hit, int(cpu))
 	if pid == 0 {
 		comm = "kernel"
+		if who := runner(hit); who != "" {
+			comm = who
+		}
 	}
 	zero(pointer(to), n)
 	move(pointer(to), unsafe.Pointer(unsafe.StringData(comm)), min(uintptr(len(comm)), n-1))

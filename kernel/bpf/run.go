@@ -6,11 +6,13 @@ import (
 )
 
 // Run runs a program once, without a hit: with a record, if it takes one, or with registers that are all 0. It
-// returns what it returns. That is no hit in the program's account.
-func (p *Prog) Run(record []uint64) uint32 {
+// returns what it returns. That is no hit in the program's account. Who is the command that runs it, for helpers;
+// a process is itself.
+func (p *Prog) Run(who string, record []uint64) uint32 {
+	link := &attach.Link{Options: attach.Options{Owner: who}}
 	return uint32(call(&p.soft, &attach.Hit{
 		Regs:  new(amd64.Regs),
-		Place: &attach.Place{Link: new(attach.Link), Site: &attach.Site{Kind: attach.Call}}, MayBlock: true, Data: record}))
+		Place: &attach.Place{Link: link, Site: &attach.Site{Kind: attach.Call}}, MayBlock: true, Data: record}))
 }
 
 // Now is the time since boot in ns, which programs get.

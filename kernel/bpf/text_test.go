@@ -89,6 +89,30 @@ func TestBadFormats(t *testing.T) {
 	}
 }
 
+// noProcess is a hit in code that runs for no process.
+var noProcess = &attach.Hit{Place: &attach.Place{Site: &attach.Site{}}}
+
+// TestWhoRuns: a command that runs a program is a process with a name; hits have none where no process is.
+func TestWhoRuns(t *testing.T) {
+	by := func(kind attach.Kind, who string) *attach.Hit {
+		return &attach.Hit{Place: &attach.Place{Site: &attach.Site{Kind: kind}, Link: &attach.Link{Options: attach.Options{Owner: who}}}}
+	}
+	for _, c := range []struct {
+		hit  *attach.Hit
+		comm string
+		pid  uintptr
+	}{{noProcess, "kernel", 0}, {by(attach.Call, "bt"), "bt", 4194304}, {by(attach.Tick, "bt"), "kernel", 0}, {by(attach.Call, ""), "kernel", 0}} {
+		name := make([]byte, 16)
+		helpComm(wordOf(name), 16, 0, 0, 0, 0, 0, c.hit)
+		if got := strings.Trim(string(name), "\x00"); got != c.comm {
+			t.Errorf("comm %q, want %q", got, c.comm)
+		}
+		if id := helpPID(0, 0, 0, 0, 0, 0, 0, c.hit); id>>32 != c.pid || uint32(id) != 4194304 {
+			t.Errorf("%s: process %d, thread %d, want process %d", c.comm, id>>32, uint32(id), c.pid)
+		}
+	}
+}
+
 // TestSaid: texts come as lines, with who said them; what is no format says nothing, and what nobody reads
 // is lost.
 func TestSaid(t *testing.T) {
@@ -98,10 +122,10 @@ func TestSaid(t *testing.T) {
 	}
 	before := Unsaid()
 	hello := []byte("hello %d, %d\n\x00")
-	if n := helpPrint(wordOf(hello), uintptr(len(hello)), 5, 7, 0, 0, 2, &attach.Hit{}); n != 12 {
+	if n := helpPrint(wordOf(hello), uintptr(len(hello)), 5, 7, 0, 0, 2, noProcess); n != 12 {
 		t.Errorf("%d bytes", int(n))
 	}
-	helpPrint(wordOf([]byte("%q")), 2, 5, 7, 0, 0, 2, &attach.Hit{})
+	helpPrint(wordOf([]byte("%q")), 2, 5, 7, 0, 0, 2, noProcess)
 	if got, ok := Said(); !ok || got != "          kernel-4194304 [002]     0.000000: bpf_trace_printk: hello 5, 7" {
 		t.Errorf("%q", got)
 	}
@@ -110,7 +134,7 @@ func TestSaid(t *testing.T) {
 	}
 	long := []byte(strings.Repeat("x", 400) + "\x00")
 	n := 0
-	for ; helpPrint(wordOf(long), uintptr(len(long)), 0, 0, 0, 0, 0, &attach.Hit{}) == maxSaid; n++ {
+	for ; helpPrint(wordOf(long), uintptr(len(long)), 0, 0, 0, 0, 0, noProcess) == maxSaid; n++ {
 	}
 	if Unsaid() != before+1 {
 		t.Errorf("%d are lost", Unsaid()-before)

@@ -50,7 +50,7 @@ func (c *call) runRaw(p *kbpf.Prog) error {
 	if err != nil {
 		return err
 	}
-	return c.put32(4, p.Run(words(args, rawArgsMost)))
+	return c.put32(4, p.Run("", words(args, rawArgsMost)))
 }
 
 // least is how many bytes of its context a program reads.
@@ -92,7 +92,7 @@ func (c *call) runFilter(p *kbpf.Prog) error {
 		if c.Wanted() {
 			return refusal.New(syscall.EINTR, "not all of %d runs were made", repeat)
 		}
-		result = p.Run(view)
+		result = p.Run("", view)
 	}
 	each := time.Since(begin) / time.Duration(repeat)
 	return c.ran(result, each, data)

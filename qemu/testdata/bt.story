@@ -10,6 +10,11 @@ RUN bt -q -e 'BEGIN { @ = 5 } END { printf("over\n") }'
 EXPECT ^over$
 EXPECT ^@: 5$
 
+NAME in its own probes, bt is a process like another
+RUN bt -q -e 'BEGIN { printf("%s %d\n", comm, pid == tid && pid > 0); @p = pid; } interval:ms:1 { exit(); } END { printf("%s %d\n", comm, pid == @p); clear(@p); }'
+EXPECT ^bt 1$
+EXPECT_NOT 0$
+
 NAME calls are counted by who makes them
 RUN bt -e 'kprobe:vfs.Read { @[comm] = count(); } i:s:20 { exit(); }' -c '/bin/cat /proc/uptime; /bin/cat /proc/uptime'
 EXPECT ^Attached 2 probes$

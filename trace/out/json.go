@@ -110,7 +110,7 @@ func (p *Printer) entryJSON(t lang.Type, e *entry, div int) string {
 	case t.Kind == lang.Stats:
 		count, average, total := e.stats(t, div)
 		return fmt.Sprintf(`{"count": %s, "average": %s, "total": %s}`, count, average, total)
-	case t.Aggregates():
+	case t.Aggregates(), t.Kind == lang.Int && div > 1:
 		return p.mapValue(t, e, div)
 	}
 	return p.valueJSON(t, e.raw)

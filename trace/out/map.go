@@ -213,6 +213,10 @@ func (p *Printer) mapValue(t lang.Type, e *entry, div int) string {
 	case lang.Stats:
 		count, average, total := e.stats(t, div)
 		return fmt.Sprintf("{ .count = %s, .average = %s, .total = %s }", count, average, total)
+	case lang.Int:
+		if div > 1 {
+			return number(t, quotient(t, int64(word(e.raw)), int64(div)))
+		}
 	}
 	return p.value(t, e.raw)
 }

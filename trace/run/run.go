@@ -185,7 +185,7 @@ func (s *session) once(provider string) error {
 		if p.Point.Provider != provider {
 			continue
 		}
-		s.progs[i].Run(nil)
+		s.progs[i].Run("bt", nil)
 		if err := s.drain(); err != nil {
 			return err
 		}

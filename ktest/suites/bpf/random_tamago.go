@@ -53,7 +53,7 @@ func randomPrograms(t *suites.T) {
 		if ran%hitEach == 0 {
 			hitOnce(t, p)
 		} else {
-			p.Run(nil)
+			p.Run("", nil)
 		}
 		got, want := make([]byte, len(before)), interpreted(t, insns, before)
 		t.Must(m.Lookup(0, key4(0), got))
