@@ -22,7 +22,7 @@ func (g *generator) fieldNumber(e *Expr) {
 func (g *generator) bitField(e *Expr) {
 	if f, _ := g.structNow(e.Args[0].Type.To).find(e.Name); f != nil && f.Bits > 0 {
 		g.emit("r0 <<= %d", 64-f.Shift-f.Bits)
-		g.emit("r0 >>= %d", 64-f.Bits) // without a sign, as bpftrace has them
+		g.emit("r0 %s>>= %d", pick(f.Type.Signed && f.Type.Enum == nil, "s", ""), 64-f.Bits)
 	}
 }
 

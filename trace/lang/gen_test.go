@@ -132,6 +132,7 @@ func TestPoints(t *testing.T) {
 		{"watchpoint", `watchpoint:a:4:w { printf("%d -> %d", watch.old, watch.new) }`, `0(7,5)`},
 		{"kprobe", `struct s { int a; struct s *next; char name[4]; u16 v[3]; } kprobe:f { $s = (struct s *)arg3; print($s->a); print($s.next->a); print($s->name); print($s->v[2]); print(*(uint32 *)arg3); print(((u8 *)arg3)[1]) }`,
 			`2(-2) 2(66) 2(nam) 2(772) 2(4294967294) 2(255)`},
+		{"kprobe", `enum e { A, B } struct s { int a:3; int b:5; unsigned c:4; enum e d:2; s64 f; } kprobe:f { $s = (struct s *)arg3; print($s->a); print($s->b); print($s->c); printf("%d", $s->d) }`, `2(-2) 2(-1) 2(15) 0(3)`},
 		{"kprobe", `struct s { int a; int b; } kprobe:f { $s = container_of((int *)(arg3 + 4), typeof(struct s), b); print($s->a); print($s == arg3) }`, `2(-2) 2(1)`},
 		{"kprobe", `kprobe:f { @s[tid] = nsecs; } kretprobe:f /@s[tid]/ { @ns[comm] = hist(nsecs - @s[tid]); delete(@s, tid); }`, `@s[8]=100`},
 		{"uprobe", `uprobe:/bin/a:f { @[ustack, comm] = count(); print(str(arg1)) }`, `@[30064771075,cat]=1 2(hello)`},
