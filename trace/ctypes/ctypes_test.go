@@ -44,7 +44,7 @@ func sectionsOf(t testing.TB, program string) map[string][]byte {
 
 // each runs a test on what several versions of the format, and the optimizer, make of the program.
 func each(t *testing.T, test func(t *testing.T, program string, f *File)) {
-	for _, flags := range [][]string{{"-g"}, {"-g", "-O2"}, {"-gdwarf-4"}, {"-gdwarf-3", "-gstrict-dwarf"}} {
+	for _, flags := range [][]string{{"-g"}, {"-g", "-O2"}, {"-gdwarf-4"}, {"-gdwarf-3", "-gstrict-dwarf"}, {"-gdwarf-2", "-gstrict-dwarf"}} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			program, sections := compiled(t, flags...)
 			f, err := Open(sections)

@@ -2,6 +2,7 @@ package ctypes
 
 import (
 	"debug/dwarf"
+	"encoding/binary"
 	"fmt"
 
 	"sonde/trace/lang"
@@ -205,7 +206,7 @@ func (f *File) member(c *dwarf.Entry, union bool) (m lang.StructField, ok bool) 
 		return m, false
 	}
 	m = lang.StructField{Name: text(c, dwarf.AttrName), Type: f.of(c, 0)}
-	at, placed := c.Val(dwarf.AttrDataMemberLoc).(int64)
+	at, placed := memberAt(c.Val(dwarf.AttrDataMemberLoc))
 	bits, isBits := c.Val(dwarf.AttrBitSize).(int64)
 	if !isBits {
 		m.Offset = int(at)
@@ -225,4 +226,19 @@ func (f *File) member(c *dwarf.Entry, union bool) (m lang.StructField, ok bool) 
 		m.Type.Bytes = 8
 	}
 	return m, m.Shift+m.Bits <= 64
+}
+
+// memberAt is where a member begins. Before DWARF 3 that is an expression, which adds a number to the address.
+func memberAt(where any) (at int64, ok bool) {
+	const plusConst = 0x23 // DW_OP_plus_uconst
+	expr, isExpr := where.([]byte)
+	if !isExpr {
+		at, ok = where.(int64)
+		return at, ok
+	}
+	if len(expr) < 2 || expr[0] != plusConst {
+		return 0, false
+	}
+	n, size := binary.Uvarint(expr[1:]) // which is what LEB128 is
+	return int64(n), size == len(expr)-1 && n < maxBytes
 }
