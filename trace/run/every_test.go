@@ -15,4 +15,7 @@ func TestMost(t *testing.T) {
 	if !errors.Is(err, syscall.E2BIG) || err.Error() != "2 more places do not fit: 1 are left" {
 		t.Error(err)
 	}
+	if _, err := link(nil, nil, new(lang.Target), make([]attach.Site, 2), -252); err == nil || err.Error() != "2 more places do not fit: 0 are left" {
+		t.Error(err)
+	}
 }

@@ -18,10 +18,10 @@ import (
 // Errors: those of kbpf.Prog.Begin; E2BIG there are more.
 func link(c *attach.Change, p *kbpf.Prog, t *lang.Target, sites []attach.Site, most int) (*kbpf.Link, error) {
 	if len(sites) > most {
-		return nil, refusal.New(syscall.E2BIG, "%d more places do not fit: %d are left", len(sites), most)
+		return nil, refusal.New(syscall.E2BIG, "%d more places do not fit: %d are left", len(sites), max(0, most))
 	}
-	for i, cookie := range t.Cookies {
-		sites[i].Cookie = cookie
+	for i := range min(len(sites), len(t.Cookies)) {
+		sites[i].Cookie = t.Cookies[i]
 	}
 	o := &attach.Options{Owner: "bt", Most: most}
 	n := t.Every
