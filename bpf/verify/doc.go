@@ -1,5 +1,6 @@
 // Package verify tells whether an eBPF program is safe to run at a probe: whether it ends soon, on
-// every path, and touches only what it may.
+// every path, and touches only what it may. docs/verifier.md says what is true of a program that is accepted,
+// sentence by sentence.
 //
 // [Check] executes the program on what is known of each register and each byte of stack instead of
 // on numbers (state.go). At a branch whose outcome is not known it follows both sides, with what
@@ -15,7 +16,8 @@
 //     is still open proves nothing; to meet it again, unchanged, is an endless loop.
 //   - What was never read later on is not compared, and of a number that no decision has rested on,
 //     only that it is one. Each value carries an [origin], which notes how it was used and what it
-//     was computed from, back to the states that were kept on the way.
+//     was computed from, back to the states that were kept on the way. So whatever decides is marked:
+//     what a branch, a bound or a count rests on, be it an operand or a copy of one.
 //
 // # Worst case
 //

@@ -45,6 +45,18 @@ func TestFound(t *testing.T) {
 	}
 }
 
+// TestLoadsThatMayFail: all loads through pointers to the kernel are listed, and no others.
+func TestLoadsThatMayFail(t *testing.T) {
+	c, err := check(t, "*(u64 *)(r10 - 8) = 1; r6 = *(u64 *)(r1 + 0); call 158; r7 = r0; *(u64 *)(r10 - 16) = r0; r0 = *(u64 *)(r7 + 8)\n"+
+		"if r6 == 0 goto on; r2 = *(u64 *)(r10 - 16); r2 += 64; r0 = *(s8 *)(r2 - 1); on: r0 = *(u64 *)(r10 - 8); exit", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(c.Probes, []int{5, 9}) {
+		t.Errorf("loads that may fail: %d, want 5 and 9", c.Probes)
+	}
+}
+
 // TestIndices: an element of an array is known if all paths have the same.
 func TestIndices(t *testing.T) {
 	const lookup = "r1 = map[idx:2]; r2 = r10; r2 += -4; call 1; r0 = 0; exit"
