@@ -99,42 +99,6 @@ var compiled = []Mutant{
 		Why: "each call of a helper is a hit inside of the program's",
 	},
 	{
-		Name: "verifier-without-limit-of-states", File: "bpf/verify/prune.go",
-		Old: "	if len(done) > w.env.Limits.States {\n", New: "	if len(done) > 1<<30 {\n",
-		By:  host("bpf/verify", "TestLimits"),
-		Why: "a program takes as much memory and time of the verifier as it likes",
-	},
-	{
-		Name: "pruned-by-an-open-state", File: "bpf/verify/prune.go",
-		Old: "		m := matcher{exact: true, values: &w.values}\n		if m.covers(old.state, s) {\n			w.refuse(\"infinite", New: "		m := matcher{exact: true, values: &w.values}\n		if m.covers(old.state, s) {\n			w.end(n, s.cost)\n			return nil\n			w.refuse(\"infinite",
-		By:  host("bpf/verify", "TestRefused"),
-		Why: "an endless loop is accepted: no path leads out of it, and each comes back to a state that is seen",
-	},
-	{
-		Name: "decided-by-a-copy-unmarked", File: "bpf/verify/branch.go",
-		Old: "			v.from.mark(decided)\n", New: "",
-		By:  host("bpf/verify", "TestWhatDecidesIsCompared"),
-		Why: "a path that knows less is taken for one that was walked, and what it does is never looked at",
-	},
-	{
-		Name: "null-that-is-not-compared", File: "bpf/verify/memory.go",
-		Old: "	case p.nullable:\n", New: "	case p.nullable && p.kind == number:\n",
-		By:  host("bpf/verify", "TestRefused"),
-		Why: "a key that is not there is a fault in trap context",
-	},
-	{
-		Name: "record-that-stays-open", File: "bpf/verify/call.go",
-		Old: "	if len(s.refs) > f.refs {\n", New: "	if len(s.refs) > f.refs+1 {\n",
-		By:  host("bpf/verify", "TestRefused"),
-		Why: "no reader sees what is written after a record that nobody submits",
-	},
-	{
-		Name: "index-of-one-path", File: "bpf/verify/helper.go",
-		Old: "	c.indices[c.pc] = -1\n", New: "",
-		By:  host("bpf/verify", "TestIndices"),
-		Why: "a program counts in the element that the first path means, whichever it asks for",
-	},
-	{
 		Name: "ring-without-its-count-of-lost", File: "kernel/ring/writer_trap.go",
 		Old: "	w.lost.Add(1)\n", New: "",
 		By:  host("kernel/ring", "TestWhatDoesNotFitIsLost"),

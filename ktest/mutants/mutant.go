@@ -54,7 +54,7 @@ var lists = []struct {
 	{"assembly", assembly}, {"machine", machine}, {"images", images}, {"code", code}, {"points", points},
 	{"programs", programs}, {"userprobes", userprobes}, {"traphits", trapHits}, {"data", callData}, {"watchpoints", watchpoints},
 	{"memory", memory}, {"signals", signals}, {"jobs", jobs}, {"selects", selects}, {"places", places},
-	{"calls", calls}, {"periods", periods}, {"short", short}, {"attached", attached}, {"typed", typed}, {"compiled", compiled},
+	{"calls", calls}, {"periods", periods}, {"short", short}, {"attached", attached}, {"typed", typed}, {"compiled", compiled}, {"verified", verified},
 }
 
 // List returns all mutants.

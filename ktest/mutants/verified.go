@@ -1,0 +1,167 @@
+package mutants
+
+// verified are defects in the verifier: each accepts programs that harm the kernel, or refuses none in time.
+var verified = []Mutant{
+	{
+		Name: "verifier-without-limit-of-states", File: "bpf/verify/prune.go",
+		Old: "	if len(done) > w.env.Limits.States {\n", New: "	if len(done) > 1<<30 {\n",
+		By:  host("bpf/verify", "TestLimits"),
+		Why: "a program takes as much memory and time of the verifier as it likes",
+	},
+	{
+		Name: "pruned-by-an-open-state", File: "bpf/verify/prune.go",
+		Old: "		m := matcher{exact: true, values: &w.values}\n		if m.covers(old.state, s) {\n			w.refuse(\"infinite", New: "		m := matcher{exact: true, values: &w.values}\n		if m.covers(old.state, s) {\n			w.end(n, s.cost)\n			return nil\n			w.refuse(\"infinite",
+		By:  host("bpf/verify", "TestRefused"),
+		Why: "an endless loop is accepted: no path leads out of it, and each comes back to a state that is seen",
+	},
+	{
+		Name: "decided-by-a-copy-unmarked", File: "bpf/verify/branch.go",
+		Old: "			v.from.mark(decided)\n", New: "",
+		By:  host("bpf/verify", "TestWhatDecidesIsCompared"),
+		Why: "a path that knows less is taken for one that was walked, and what it does is never looked at",
+	},
+	{
+		Name: "null-that-is-not-compared", File: "bpf/verify/memory.go",
+		Old: "	case p.nullable:\n", New: "	case p.nullable && p.kind == number:\n",
+		By:  host("bpf/verify", "TestRefused"),
+		Why: "a key that is not there is a fault in trap context",
+	},
+	{
+		Name: "record-that-stays-open", File: "bpf/verify/call.go",
+		Old: "	if len(s.refs) > f.refs {\n", New: "	if len(s.refs) > f.refs+1 {\n",
+		By:  host("bpf/verify", "TestRefused"),
+		Why: "no reader sees what is written after a record that nobody submits",
+	},
+	{
+		Name: "index-of-one-path", File: "bpf/verify/helper.go",
+		Old: "	c.indices[c.pc] = -1\n", New: "",
+		By:  host("bpf/verify", "TestIndices"),
+		Why: "a program counts in the element that the first path means, whichever it asks for",
+	},
+	{
+		Name: "null-of-another-path", File: "bpf/verify/prune.go",
+		Old: "old.nullable == now.nullable && old.frame == now.frame && old.size == now.size && old.spec == now.spec &&\n\t\tnow.n", New: "old.frame == now.frame && old.size == now.size && old.spec == now.spec &&\n\t\tnow.n",
+		By:  host("bpf/verify", "TestNotCovered"),
+		Why: "a value that may be 0 is dereferenced, since it was not on another path",
+	},
+	{
+		Name: "bound-of-another-copy", File: "bpf/verify/prune.go",
+		Old: "now.n.Within(old.n) && (old.id == 0 || m.ids(old.id, now.id, old.add-now.add))", New: "now.n.Within(old.n)",
+		By:  host("bpf/verify", "TestNotCovered"),
+		Why: "an offset without a bound is used, since it was a copy of a bounded one on another path",
+	},
+	{
+		Name: "half-of-a-pointer", File: "bpf/verify/stack.go",
+		Old: "if sp.isPointer() {", New: "if sp.isPointer() && sp.kind != toKernel {",
+		By:  host("bpf/verify", "TestContract"),
+		Why: "a part of a pointer to the kernel is read as a number",
+	},
+	{
+		Name: "back-to-the-first-caller", File: "bpf/verify/prune.go",
+		Old: " || old.back != now.back", New: " ",
+		By:  host("bpf/verify", "TestNotCovered"),
+		Why: "what a program does after the second call of a function is never looked at",
+	},
+	{
+		Name: "load-that-cannot-fail", File: "bpf/verify/memory.go",
+		Old: "\t\tw.probes[w.pc] = true\n", New: "\t\t_ = w.probes\n",
+		By:  host("bpf/verify", "TestLoadsThatMayFail"),
+		Why: "a load from the kernel is compiled without what gives 0 where it fails",
+	},
+	{
+		Name: "atomics-read-what-is-written-only", File: "bpf/verify/memory.go",
+		Old: "\tw.base(s, read)\n", New: "\t_ = read\n",
+		By:  host("bpf/verify", "TestContract"),
+		Why: "a program reads a map that is for writing only",
+	},
+	{
+		Name: "record-of-one-path", File: "bpf/verify/prune.go",
+		Old: " || len(old.refs) != len(now.refs)", New: "",
+		By:  host("bpf/verify", "TestNotCovered"),
+		Why: "a record stays open on the path that has one",
+	},
+	{
+		Name: "bytes-of-a-pointer", File: "bpf/verify/prune.go",
+		Old: "n == spilled && !now.hasOther()", New: "n == spilled",
+		By:  host("bpf/verify", "TestNotCovered"),
+		Why: "a pointer is read where another path had bytes",
+	},
+	{
+		Name: "marks-end-at-a-join", File: "bpf/verify/prune.go",
+		Old: "\t\tm.use(old.state, s)\n", New: "",
+		By:  host("bpf/verify", "TestWhatDecidesIsMarked"),
+		Why: "what decides after a join is not compared before it",
+	},
+	{
+		Name: "bound-of-a-bound", File: "bpf/verify/reg.go",
+		Old: "return &origin{kept: true, from: [2]*origin{a, b}}", New: "return &origin{kept: true, from: [2]*origin{a}}",
+		By:  host("bpf/verify", "TestWhatDecidesIsMarked"),
+		Why: "a number is bounded by one that has no bound itself",
+	},
+	{
+		Name: "zero-of-another-path", File: "bpf/verify/branch.go",
+		Old: "\tn.from.mark(decided)\n", New: "",
+		By:  host("bpf/verify", "TestWhatDecidesIsMarked"),
+		Why: "a pointer that was compared with 5 counts as compared with 0",
+	},
+	{
+		Name: "count-of-another-path", File: "bpf/verify/helper.go",
+		Old: "\t\tv.from.mark(decided)\n\t\tc.count = v.n.Umax", New: "\t\tc.count = v.n.Umax",
+		By:  host("bpf/verify", "TestWhatDecidesIsMarked"),
+		Why: "a function is called more often than the limit allows",
+	},
+	{
+		Name: "size-of-another-path", File: "bpf/verify/helper.go",
+		Old: "\tv = c.walk.number(c.s, r)\n\tv.from.mark(decided)\n", New: "\tv = c.walk.number(c.s, r)\n",
+		By:  host("bpf/verify", "TestWhatDecidesIsMarked"),
+		Why: "a helper writes past the end of memory",
+	},
+	{
+		Name: "marks-of-one-function", File: "bpf/verify/use.go",
+		Old: "\tfor i, f := range old.frames {\n", New: "\tfor i, f := range old.frames {\n\t\tif i < len(old.frames)-1 {\n\t\t\tcontinue\n\t\t}\n",
+		By:  host("bpf/verify", "TestWhatDecidesIsMarked"),
+		Why: "what decides in the caller is not compared in what it calls",
+	},
+	{
+		Name: "sum-of-half-a-number", File: "bpf/verify/alu.go",
+		Old: "if in.Is64() && (op == bpf.Add", New: "if (op == bpf.Add",
+		By:  host("bpf/verify", "TestNotKnown"),
+		Why: "a bound of the low half is taken for one of the whole number",
+	},
+	{
+		Name: "sum-that-is-no-copy", File: "bpf/verify/alu.go",
+		Old: "(op == bpf.Add || op == bpf.Sub) && b.n.IsConst() && a.id != 0", New: "(op == bpf.Add || op == bpf.Sub) && a.id != 0",
+		By:  host("bpf/verify", "TestNotKnown"),
+		Why: "the sum of two numbers is taken for a copy of one of them",
+	},
+	{
+		Name: "byte-that-is-no-copy", File: "bpf/verify/stack.go",
+		Old: "v.n, v.id, v.add = low, 0, 0", New: "v.n = low",
+		By:  host("bpf/verify", "TestNotKnown"),
+		Why: "the bound of a byte is taken for one of the number that it is from",
+	},
+	{
+		Name: "callback-that-changes-nothing", File: "bpf/verify/call.go",
+		Old: "\t\tw.forgetStack(s)\n", New: "",
+		By:  host("bpf/verify", "TestNotKnown"),
+		Why: "what was on the stack counts as known after a function that has changed it",
+	},
+	{
+		Name: "atomic-that-changes-nothing", File: "bpf/verify/memory.go",
+		Old: "\t\ts.frames[p.frame].havoc(int(lo), int(hi-lo)+a.size, lo == hi)\n", New: "\t\t_, _ = lo, hi\n",
+		By:  host("bpf/verify", "TestNotKnown"),
+		Why: "what was on the stack counts as known after an atomic operation",
+	},
+	{
+		Name: "callback-called-once", File: "bpf/verify/call.go",
+		Old: "scalar.Range(0, max(c.count, 1)-1)", New: "scalar.Range(0, 0)",
+		By:  host("bpf/verify", "TestNotKnown"),
+		Why: "what a function does when it is called again is never looked at",
+	},
+	{
+		Name: "load-of-two-kinds", File: "bpf/verify/memory.go",
+		Old: "ok && old != class {", New: "ok && old != class && class != toKernel {",
+		By:  host("bpf/verify", "TestNotKnown"),
+		Why: "an instruction that is compiled for the stack loads from the kernel",
+	},
+}
