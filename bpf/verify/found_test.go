@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -54,6 +55,17 @@ func TestLoadsThatMayFail(t *testing.T) {
 	}
 	if !slices.Equal(c.Probes, []int{5, 9}) {
 		t.Errorf("loads that may fail: %d, want 5 and 9", c.Probes)
+	}
+}
+
+// TestSumsHaveRoom: a helper that writes several words of a value gets a map that has them.
+func TestSumsHaveRoom(t *testing.T) {
+	p := load(t, fmt.Sprintf("*(u64 *)(r10 - 8) = 0; r1 = map[idx:0]; r2 = r10; r2 += -8; r3 = 1; call %d; r0 = 0; exit", bpf.HelperAggAdd))
+	for _, size := range []uint32{8, bpf.AggregateSize - 1, bpf.AggregateSize} {
+		p.Maps = []*bpf.MapSpec{{Name: "sums", Type: bpf.PerCPUHash, KeySize: 8, ValueSize: size, MaxEntries: 8}}
+		if _, err := Check(p, NewEnv()); (err == nil) != (size == bpf.AggregateSize) {
+			t.Errorf("values of %d bytes: %v", size, err)
+		}
 	}
 }
 

@@ -78,6 +78,9 @@ var notMarked = []struct{ name, text, want string }{
 	{"a number that was shifted", `READ; FIND; if r8 != 0 goto join; if r7 > 4 goto out; join: r7 <<= 1; ADD` + out, "is moved by scalar("},
 	{"what two states later is read", `READ; if r8 != 0 goto more; goto join; more: r7 = r10
 		join: WALK; if r6 == 0 goto on; on: r7 *= 2; r0 = 0; exit`, "a pointer: expected"},
+	{"bytes that two states later are read", `READ; if r8 != 0 goto join; FILL; join: WALK; if r6 == 0 goto on; on: r0 = *(u64 *)(r10 - 24); exit`, "was not written"},
+	{"a spilled number that two states later decides", `READ; FIND; *(u64 *)(r10 - 24) = r7; if r8 != 0 goto join; if r7 > 8 goto out; join: r7 = 0; WALK
+		if r6 == 0 goto on; on: r7 = *(u64 *)(r10 - 24); ADD` + out, "is moved by scalar("},
 	{"the size of memory", `READ; if r8 != 0 goto join; if r7 > 8 goto out; join: r1 = r10; r1 += -8; r2 = r7; r3 = 0; call 113` + out, "R2 min value is negative"},
 	{"how often a callback is called", `READ; if r8 != 0 goto join; if r7 > 8 goto out; join: r1 = r7; r2 = subprog[f]; r3 = 0; r4 = 0; call 181` + out + `
 		f: r0 = 0; exit`, "times: expected at most"},
@@ -133,6 +136,7 @@ var notKnown = []struct{ name, text, want string }{
 	{"all of the stack that is loaded from", `READ; *(u64 *)(r10 - 16) = 1; r6 &= 8; r2 = r10; r2 += -16; r2 += r6; r0 = *(u64 *)(r2 + 0); exit`, "the stack at fp-8 was not written"},
 	{"how often a callback was called", `r1 = 2; r2 = subprog[f]; r3 = 0; r4 = 0; call 181; r0 = 0; exit; f: if r1 == 1 goto bad; r0 = 0; exit
 		bad: r0 = *(u64 *)(r10 + 8); exit`, "outside the stack"},
+	{"what a helper returns", `READ; FIND; r2 = r6; r2 &= 31; r1 = r10; r1 += -40; r3 = 0; call 45; r7 = r0; if r7 s< 0 goto out; ADD` + out, "ends behind the value"},
 	{"a map in a map", `*(u64 *)(r10 - 8) = 0; r1 = map[idx:3]; r2 = r10; r2 += -8; call 1; r1 = r0; r2 = r10; r2 += -8; call 1; r0 = 0; exit`, "expected=map_ptr"},
 	{"the fifth argument of a helper", `r5 = 1; call 5; r0 = r5; exit`, "R5 !read_ok"},
 	{"what cmpxchg compares with", `*(u64 *)(r10 - 8) = 0; r2 = 1; r0 = cmpxchg_64(r10 - 8, r0, r2); exit`, "R0 !read_ok"},

@@ -60,6 +60,7 @@ func TestAccepted(t *testing.T) {
 		{"RESERVE; if r0 == 0 goto out; *(u64 *)(r0 + 8) = 1; r1 = r0; r2 = 0; call 132; out: r0 = 0; exit", 171, 0},
 		// A branch is longer than the other; what follows both is walked once.
 		{"r0 = *(u32 *)(r1 + 0); if r0 == 0 goto out; r0 = 1; r0 = 2; r0 = 3; out: r0 = 0; exit", 7, 0},
+		{"r0 = *(u32 *)(r1 + 0); if r0 != 0 goto on; goto out; on: r0 = 1; r0 = 2; r0 = 3; out: r0 = 0; exit", 7, 0},
 		// A loop of 100 times 2 instructions.
 		{"r0 = 0; l: r0 += 1; if r0 < 100 goto l; exit", 202, 0},
 		// A copy is compared, and the other used: through a spill, and with a constant added.
