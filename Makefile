@@ -37,7 +37,7 @@ staticcheck: ## run this linter on what runs on the host and on the kernel
 	build/staticcheck ./...
 	go run ./internal/lint build/staticcheck -tests=false
 
-image: ## make build/sonde.elf and show its layout
+image: ## make build/sonde.elf, show its layout and what takes the room in it
 	@go run ./qemu -build
 
 stick: need-stick ## make build/sonde.iso, which boots a PC from CD or USB stick, by BIOS and UEFI

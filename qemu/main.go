@@ -260,13 +260,20 @@ func cannotBuild(err error) int {
 	return fail(err, machine.StatusQEMU)
 }
 
-// show prints the layout of an image.
+// show prints the layout of an image, and what takes the room in it.
 func show(path string) int {
 	info, err := image.Inspect(path)
 	if err != nil {
 		return fail(err, machine.StatusQEMU)
 	}
-	fmt.Print(info)
+	uses, err := image.Uses(path, int(info.Size/400))
+	if err != nil {
+		return fail(err, machine.StatusQEMU)
+	}
+	fmt.Printf("%s\n%9s %9s %9s %9s  bytes in the file\n", info, "all", "code", "data", "tables")
+	for _, u := range uses {
+		fmt.Printf("%9d %9d %9d %9d  %s\n", u.Sum(), u.Code, u.Data, u.Tables, u.Part)
+	}
 	return 0
 }
 

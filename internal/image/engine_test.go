@@ -1,11 +1,7 @@
 package image
 
 import (
-	"bytes"
-	"debug/elf"
-	"encoding/binary"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -30,29 +26,20 @@ func TestTheEngineFits(t *testing.T) {
 		t.Skip("builds the image")
 	}
 	f := linked(t, BuildOptions{})
-	symbols, err := f.view.Symbols()
+	_, types := f.table(t)
+	total := types
+	uses, err := f.uses(partOf)
 	if err != nil {
 		t.Fatal(err)
 	}
-	noted, code, data := f.noted(t), make([]int, len(engines)), make([]int, len(engines))
-	for _, s := range symbols {
-		if int(s.Section) >= len(f.view.Sections) || f.view.Sections[s.Section].Type == elf.SHT_NOBITS {
+	for _, e := range engines {
+		u := uses[e.name]
+		if u == nil || u.Code == 0 || u.Tables == 0 {
+			t.Errorf("%s: nothing is in the image", e.name)
 			continue
 		}
-		if i := partOf(s.Name); i >= 0 && elf.ST_TYPE(s.Info) == elf.STT_FUNC {
-			code[i] += int(s.Size)
-		} else if i >= 0 {
-			data[i] += int(s.Size)
-		}
-	}
-	_, types := f.table(t)
-	total := types
-	for i, e := range engines {
-		t.Logf("%s: code %d, data %d, runtime's tables %d", e.name, code[i], data[i], noted[i])
-		total += code[i] + data[i] + noted[i]
-		if code[i] == 0 || noted[i] == 0 {
-			t.Errorf("%s: nothing is in the image", e.name)
-		}
+		t.Logf("%s: code %d, data %d, runtime's tables %d", e.name, u.Code, u.Data, u.Tables)
+		total += u.Sum()
 	}
 	t.Logf("types: %d\nall: %d", types, total)
 	if most := 920_000; total > most {
@@ -60,121 +47,12 @@ func TestTheEngineFits(t *testing.T) {
 	}
 }
 
-func partOf(symbol string) int {
+func partOf(symbol string) string {
 	name, _, _ := strings.Cut(symbol, "[") // type arguments may name the engine's types, too
-	for i, e := range engines {
+	for _, e := range engines {
 		if e.code.MatchString(name) {
-			return i
+			return e.name
 		}
 	}
-	return -1
-}
-
-// noted is how many bytes the runtime has of each part's functions, outside their code.
-func (f *elfFile) noted(t *testing.T) []int {
-	t.Helper()
-	tab, err := f.view.Section(".gopclntab").Data()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := newRuntimeTables(tab)
-	sums := make([]int, len(engines))
-	for i := range p.n {
-		size := p.take(p.record(i))
-		if part := partOf(p.name(p.record(i))); part >= 0 {
-			sums[part] += size
-		}
-	}
-	return sums
-}
-
-// runtimeTables are the runtime's tables of functions.
-//
-// Source: Go 1.26, runtime/symtab.go, pcHeader and moduledata; runtime/runtime2.go, _func.
-type runtimeTables struct {
-	n                  int
-	names, steps, list []byte
-	sizes              map[uint32]int // of what is in go:func.* by its place; what is taken is not there
-	taken              map[uint32]bool
-}
-
-const (
-	fixedRecord = 44
-	noFuncdata  = ^uint32(0)
-)
-
-func newRuntimeTables(tab []byte) *runtimeTables {
-	part := func(i int) []byte { return tab[binary.LittleEndian.Uint64(tab[8+8*i:]):] }
-	p := &runtimeTables{n: int(binary.LittleEndian.Uint64(tab[8:])), names: part(3), steps: part(6), list: part(7),
-		sizes: map[uint32]int{}, taken: map[uint32]bool{}}
-	var places []uint32
-	for i := range p.n {
-		_, data := p.words(p.record(i))
-		places = append(places, data...)
-	}
-	slices.Sort(places)
-	places = slices.Compact(places)
-	for i := range len(places) - 1 {
-		if places[i+1] != noFuncdata {
-			p.sizes[places[i]] = int(places[i+1] - places[i])
-		}
-	}
-	return p
-}
-
-func (p *runtimeTables) record(i int) []byte {
-	return p.list[binary.LittleEndian.Uint32(p.list[8*i+4:]):]
-}
-
-func (p *runtimeTables) name(record []byte) string {
-	name := p.names[binary.LittleEndian.Uint32(record[4:]):]
-	return string(name[:bytes.IndexByte(name, 0)])
-}
-
-// words are where a function's steps are, and what is in go:func.* of it.
-func (p *runtimeTables) words(record []byte) (steps, data []uint32) {
-	word := func(at int) uint32 { return binary.LittleEndian.Uint32(record[at:]) }
-	steps = []uint32{word(16), word(20), word(24)}
-	end := fixedRecord + 4*int(word(28))
-	for at := fixedRecord; at < end; at += 4 {
-		steps = append(steps, word(at))
-	}
-	for i := range int(record[43]) {
-		data = append(data, word(end+4*i))
-	}
-	return steps, data
-}
-
-// take is the size of what no other function has taken.
-func (p *runtimeTables) take(record []byte) int {
-	steps, data := p.words(record)
-	const place = 8 // in the list of functions
-	size := place + fixedRecord + 4*(len(steps)-3+len(data)) + len(p.name(record)) + 1
-	for _, at := range steps {
-		if at != 0 && !p.taken[at] {
-			p.taken[at] = true
-			size += sizeOfSteps(p.steps[at:])
-		}
-	}
-	for _, at := range data {
-		size += p.sizes[at]
-		delete(p.sizes, at)
-	}
-	return size
-}
-
-// sizeOfSteps is how many bytes a table has that says what is true from which address on: pairs of numbers of
-// variable length, which end with a first number of 0 that is not the first one.
-func sizeOfSteps(b []byte) int {
-	for i, first := 0, true; ; first = false {
-		if b[i] == 0 && !first {
-			return i + 1
-		}
-		for range 2 {
-			for b[i]&0x80 != 0 {
-				i++
-			}
-			i++
-		}
-	}
+	return ""
 }

@@ -12,11 +12,11 @@ import (
 	"sonde/kallsyms"
 )
 
-// MaxSize is the greatest size of an image in bytes, MaxTestSize that of one with tests. 5 MiB
-// of it are the programs in the archive.
+// MaxSize is the greatest size of an image in bytes, MaxTestSize that of one with tests: see "The image has a
+// limit" in docs/decisions.md.
 const (
-	MaxSize     = 20 << 20
-	MaxTestSize = 28 << 20
+	MaxSize     = 24 << 20
+	MaxTestSize = 32 << 20
 )
 
 const pageSize = 4096
