@@ -15,15 +15,12 @@ const (
 	addrSize   = 8
 	entrySize  = 12
 	indexSize  = 4
-
-	maxName = math.MaxUint16
 )
 
 // Encode packs syms into a blob for Load. The order of syms does not matter.
 // A symbol without a size is given all bytes up to the next address that has a
-// symbol of the same class: assembly functions often declare none. Names
-// longer than 65535 bytes, which Go's linker does not write, are cut. The names make a string table of ELF: a
-// zero is behind each, and before the first.
+// symbol of the same class: assembly functions often declare none. Long names are cut (see Cut). The names make a
+// string table of ELF: a zero is after each, and before the first.
 func Encode(syms []Symbol) []byte {
 	syms = slices.Clone(syms)
 	slices.SortStableFunc(syms, byAddress)
@@ -31,9 +28,7 @@ func Encode(syms []Symbol) []byte {
 
 	names := 1
 	for i := range syms {
-		if len(syms[i].Name) > maxName {
-			syms[i].Name = syms[i].Name[:maxName]
-		}
+		syms[i].Name = Cut(syms[i].Name)
 		names += len(syms[i].Name) + 1
 	}
 	n := len(syms)

@@ -26,6 +26,7 @@ const maxListed = 10
 // file-local symbols may.
 func (t *Table) Addr(name string) (Symbol, error) {
 	var found []Symbol
+	name = Cut(name)
 	for i := t.searchName(name); i < t.n && t.name(t.byName(i)) == name; i++ {
 		found = appendAddr(found, t.symbol(t.byName(i)))
 	}
@@ -49,6 +50,7 @@ func (t *Table) Resolve(name string) (Symbol, error) {
 	if name == "" {
 		return Symbol{}, fmt.Errorf("kallsyms: empty name: %w", ErrUnknown)
 	}
+	name = Cut(name)
 	for _, exact := range [...]string{name, name + abi0} {
 		if first := t.searchName(exact); first < t.n && t.name(t.byName(first)) == exact {
 			return t.Addr(exact)

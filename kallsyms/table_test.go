@@ -180,7 +180,7 @@ func TestRoundTripOfALinkedBinary(t *testing.T) {
 	}
 	byAddr := map[uint64][]string{}
 	for _, s := range syms {
-		byAddr[s.Addr] = append(byAddr[s.Addr], s.Name)
+		byAddr[s.Addr] = append(byAddr[s.Addr], Cut(s.Name))
 	}
 	for _, s := range syms {
 		name, off, _, ok := table.Lookup(s.Addr)

@@ -79,7 +79,7 @@ func (f *elfFile) shareNames(blob []byte, off uint64) {
 			h.Off, h.Size = off+uint64(len(blob)-len(names)), uint64(len(names))
 		case s.Type == elf.SHT_SYMTAB:
 			for j, sym := range f.syms { // the first one of the file is none
-				binary.LittleEndian.PutUint32(f.data[h.Off+uint64(j+1)*elf.Sym64Size:], at[sym.Name])
+				binary.LittleEndian.PutUint32(f.data[h.Off+uint64(j+1)*elf.Sym64Size:], at[kallsyms.Cut(sym.Name)])
 			}
 		}
 	}

@@ -105,7 +105,7 @@ func (im *Image) line(s attach.Site) (Found, error) {
 // whole returns all names, and those that fit what was typed, which may be cut at any slash. Of a whole name, that is all.
 func whole(typed string, all iter.Seq[string]) (fit, names []string) {
 	for name := range all {
-		if name == typed {
+		if name == typed || kallsyms.Cut(name) == typed {
 			return []string{name}, nil
 		}
 		if strings.HasSuffix(name, "/"+typed) {
@@ -188,7 +188,7 @@ func (im *Image) copies(s attach.Site) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	fits := func(have string) bool { return have == name }
+	fits := func(have string) bool { return kallsyms.Cut(have) == kallsyms.Cut(name) }
 	if s.Pattern() {
 		fits = func(have string) bool { return kallsyms.Fits(s.Symbol, have) }
 	}

@@ -51,7 +51,7 @@ func namesAgree(t *suites.T) {
 			continue // a marker, assembly that is not Go's, or the first function of all, which the runtime has no name for
 		}
 		checked++
-		if bare(strings.ReplaceAll(f.Name(), "·", ".")) != bare(s.Name) {
+		if bare(kallsyms.Cut(strings.ReplaceAll(f.Name(), "·", "."))) != bare(s.Name) {
 			t.Errorf("%#x is %s, the runtime says %s", s.Addr, s.Name, f.Name())
 		}
 		if last := runtime.FuncForPC(uintptr(s.End() - 1)); last == nil || last.Entry() != f.Entry() {
