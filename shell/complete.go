@@ -19,7 +19,7 @@ func (s *Shell) complete(text string, pos int) (start int, candidates []string) 
 	value := word[strings.LastIndexByte(word, '=')+1:]
 	if file, name, ok := strings.Cut(value, ":"); ok && strings.Contains(file, "/") {
 		if path, err := s.findProgram(file); err == nil {
-			return pos - len(name), withPrefix(programFunctions(path, "*"), name)
+			return pos - len(name), withPrefix(programFunctions(path, "*", true), name)
 		}
 	}
 	if value != word && !strings.HasPrefix(value, "/") {

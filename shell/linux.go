@@ -5,6 +5,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 
 	"sonde/arch/amd64/goabi"
@@ -126,10 +127,14 @@ func callNames(yield func(name string) bool) {
 	}
 }
 
-// programFunctions are the functions of a program's file that fit a pattern; nil: it is none.
-func programFunctions(path, pattern string) (names []string) {
+// programFunctions are the functions of a program's file that fit a pattern, all or those that can have a probe; nil: it
+// is none.
+func programFunctions(path, pattern string, probed bool) (names []string) {
 	uprobes.Program(path, func(f *program.File) error {
-		names = f.Fitting(pattern)
+		names = slices.DeleteFunc(f.Fitting(pattern), func(name string) bool {
+			_, err := f.Find(name, 0)
+			return probed && err != nil
+		})
 		return nil
 	})
 	return names

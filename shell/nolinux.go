@@ -15,7 +15,7 @@ func (c *Context) psPrograms(string) (listed bool, err error) { return false, ni
 // callParameters: there are no system calls.
 func callParameters(string) ([]sources.Param, bool) { return nil, false }
 
-func programFunctions(string, string) []string { return nil }
+func programFunctions(string, string, bool) []string { return nil }
 
 func programProbed(string, string, uint64) error { return errNoPrograms }
 

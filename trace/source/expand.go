@@ -43,7 +43,7 @@ func (s *Source) expandProgram(p *lang.Point) (all []*lang.Point) {
 		return nil
 	}
 	for _, f := range files(path) {
-		for _, name := range s.Functions(programPath(f), function) {
+		for _, name := range s.Functions(programPath(f), function, false) {
 			if more {
 				name += "+" + offset
 			}

@@ -62,7 +62,7 @@ func (s *Source) listProgram(provider, name string, yield func(point string) boo
 		return
 	}
 	for _, program := range files(s.path(quote.Remove(path))) {
-		for _, f := range s.Functions(programPath(program), quote.Remove(pattern)) {
+		for _, f := range s.Functions(programPath(program), quote.Remove(pattern), true) {
 			if !yield(lang.PointText(provider, program, f)) {
 				return
 			}

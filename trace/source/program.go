@@ -108,7 +108,7 @@ func (s *Source) probed(site attach.Site) error {
 	if !errors.Is(err, syscall.ENOENT) {
 		return err
 	}
-	h := hinted("there is no function "+site.Symbol+" in "+path, site.Symbol, s.Functions(path, "*")).(*lang.Hinted)
+	h := hinted("there is no function "+site.Symbol+" in "+path, site.Symbol, s.Functions(path, "*", true)).(*lang.Hinted)
 	h.Missing = true
 	return h
 }
@@ -123,7 +123,9 @@ func (s *Source) userPlaces(p *lang.Point) (places []attach.Site, err error) {
 	}
 	paths := []string{file(path)}
 	if !p.Loose && isPattern(path) {
-		paths = slices.DeleteFunc(files(path), func(f string) bool { return s.Functions == nil || len(s.Functions(programPath(f), function)) == 0 })
+		paths = slices.DeleteFunc(files(path), func(f string) bool {
+			return s.Functions == nil || len(s.Functions(programPath(f), function, false)) == 0
+		})
 	}
 	for _, f := range paths {
 		site, err := attach.Site{Kind: attach.Program, File: f, PID: s.PID, Return: p.Provider == "uretprobe"}.At(function)

@@ -46,8 +46,9 @@ type Source struct {
 	// Find returns the places of an inlined function. It and Table are nil if Types is.
 	Find func(attach.Site) (places.Found, error)
 	Dir  string // the caller's folder, for relative paths of programs
-	// Functions lists the functions of a program's file that fit a pattern, each once. nil: the kernel runs no programs.
-	Functions func(file, pattern string) []string
+	// Functions lists the functions of a program's file that fit a pattern, each once: all, or those that can have a
+	// probe. nil: the kernel runs no programs.
+	Functions func(file, pattern string, probed bool) []string
 	// Probed says why a place in a program's file cannot have a probe. It is nil if Functions is.
 	Probed func(file, symbol string, offset uint64) error
 	// Symbol finds a function or a variable of a program's file: its address there, and its size, 0 if that is

@@ -43,10 +43,10 @@ func pointOf(t *testing.T, text string) *lang.Point {
 }
 
 // functions are those of programs, by file.
-func functions(of map[string][]string) func(file, pattern string) []string {
-	return func(file, pattern string) (all []string) {
+func functions(of map[string][]string) func(file, pattern string, probed bool) []string {
+	return func(file, pattern string, probed bool) (all []string) {
 		for _, name := range of[file] {
-			if kallsyms.Fits(pattern, name) && !slices.Contains(all, name) {
+			if kallsyms.Fits(pattern, name) && !slices.Contains(all, name) && !(probed && name == "chosen") {
 				all = append(all, name)
 			}
 		}
@@ -221,7 +221,7 @@ func TestCallFields(t *testing.T) {
 
 func TestList(t *testing.T) {
 	s := newSource(t)
-	s.Functions = functions(map[string][]string{"/bin/sh": {"main.main", "main.one", "other", "main.one"}, "/tmp/co:lon": {"work", "f[go.shape.struct { A \"x\" }]"}})
+	s.Functions = functions(map[string][]string{"/bin/sh": {"main.main", "main.one", "other", "main.one", "chosen"}, "/tmp/co:lon": {"work", "f[go.shape.struct { A \"x\" }]"}})
 	for pattern, want := range map[string][]string{
 		"kprobe:vfs.*":             {"kprobe:sonde/kernel/vfs.Read", "kprobe:sonde/kernel/vfs.(*File).ReadWait", "kprobe:sonde/kernel/vfs.Write"},
 		"kr:*.Wri*":                {"kretprobe:sonde/kernel/vfs.Write"},
@@ -230,6 +230,7 @@ func TestList(t *testing.T) {
 		"t:syscalls:*getpid":       {"tracepoint:syscalls:sys_enter_getpid", "tracepoint:syscalls:sys_exit_getpid"},
 		"tracepoint:raw_*":         {"tracepoint:raw_syscalls:sys_enter", "tracepoint:raw_syscalls:sys_exit"},
 		"*vfs.Wri*":                {"kprobe:sonde/kernel/vfs.Write"},
+		"uprobe:sh:cho*":           nil,
 		"uprobe:sh:main.*":         {"uprobe:sh:main.main", "uprobe:sh:main.one"},
 		"uretprobe:/bin/sh:other":  {"uretprobe:/bin/sh:other"},
 		"uprobe:/bin/none:*":       nil,
@@ -257,7 +258,9 @@ func TestList(t *testing.T) {
 func TestExpand(t *testing.T) {
 	s := newSource(t)
 	many := []string{"main.main", "main.one", "other"}
-	s.Functions = func(_, pattern string) []string { return functions(map[string][]string{"": many})("", pattern) }
+	s.Functions = func(_, pattern string, probed bool) []string {
+		return functions(map[string][]string{"": many})("", pattern, probed)
+	}
 	points := s.Expand(pointOf(t, "uprobe:sh:main.*"))
 	if len(points) != 2 || points[1].Text != "uprobe:sh:main.one" || !points[1].Loose {
 		t.Fatalf("%+v", points)
