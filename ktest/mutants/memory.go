@@ -228,7 +228,7 @@ var memory = []Mutant{
 	},
 	{
 		Name: "limit-forgets-what-is-replaced", File: "linux/space/map.go",
-		Old: "\tif !s.mayAdd(n - replaced) {", New: "\tif !s.mayAdd(n) {",
+		Old: "\tif !s.mayAdd(a.counts(n) - replaced) {", New: "\tif !s.mayAdd(a.counts(n)) {",
 		By:  host("linux/space", "TestLimitOfTheSpace"),
 		Why: "at its limit a program cannot map over its own mapping",
 	},

@@ -30,6 +30,14 @@ func (a *area) continues(b *area) bool {
 		a.back == b.back && (a.back == nil || a.off+a.end-a.start == b.off)
 }
 
+// counts returns how many of n bytes of the area count against the program's limits.
+func (a *area) counts(n uint64) uint64 {
+	if a.flags&OfKernel != 0 {
+		return 0
+	}
+	return n
+}
+
 func (a *area) hold() {
 	if a.back != nil {
 		a.back.Hold()
@@ -92,11 +100,11 @@ func (t areas) in(start, end uint64) (i, j int) {
 	return i, j
 }
 
-// size returns how many bytes of [start,end) are in areas.
+// size returns how many bytes of [start,end) are in areas, and count.
 func (t areas) size(start, end uint64) (n uint64) {
 	i, j := t.in(start, end)
 	for _, a := range t[i:j] {
-		n += min(a.end, end) - max(a.start, start)
+		n += a.counts(min(a.end, end) - max(a.start, start))
 	}
 	return n
 }

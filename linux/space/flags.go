@@ -36,8 +36,9 @@ const (
 	NotForked                   // fork does not copy it
 	Wiped                       // in a forked space it is zeroes
 	NoOther                     // maps no other pages later on: neither by Remap nor by Repage
+	OfKernel                    // the kernel's own, which the program has not asked for: it counts against no limit
 
-	kinds = Shared | GrowsDown | NoReserve | NoWrite | Locked | NotForked | Wiped | NoOther
+	kinds = Shared | GrowsDown | NoReserve | NoWrite | Locked | NotForked | Wiped | NoOther | OfKernel
 )
 
 // Errors of a fault. A program gets a signal, a system call returns EFAULT.

@@ -52,6 +52,41 @@ func TestLimitOfTheSpace(t *testing.T) {
 	must(t, err)
 }
 
+// TestKernelsPagesCountAgainstNoLimit: a program at its limit gets them, and has as much room with them as without,
+// wherever they are, move or are replaced, and so does its child.
+func TestKernelsPagesCountAgainstNoLimit(t *testing.T) {
+	m := newMachine(t, 0)
+	s := m.space()
+	s.SetLimits(Limits{AS: 10 * PageSize, Data: unlimited, Stack: unlimited})
+	_, err := s.Map(high, 10*PageSize, Read, Fixed, nil, 0)
+	must(t, err)
+	const own = high + 64*PageSize
+	for at := uint64(own); at < own+3*PageSize; at += PageSize {
+		_, err = s.Map(at, PageSize, Read|Exec, NoReplace|OfKernel, m.file(1), 0)
+		must(t, err)
+	}
+	child, err := s.Fork()
+	must(t, err)
+	for _, s := range []*Space{s, child} {
+		_, err = s.Map(0, PageSize, Read, 0, nil, 0)
+		wants(t, s, err, syscall.ENOMEM, 4)
+		must(t, s.Unmap(high, PageSize))
+		must(t, s.Unmap(own+PageSize, PageSize))
+		_, err = s.Remap(own, PageSize, PageSize, MoveTo, own+9*PageSize)
+		must(t, err)
+		_, err = s.Map(own+9*PageSize, PageSize, Write, Fixed, nil, 0) // in its place, and the page that was free
+		must(t, err)
+		if b := byteAt(t, s, own+9*PageSize); b != 0 {
+			t.Errorf("the kernel's page is still there: %#x", b)
+		}
+		_, err = s.Map(0, PageSize, Read, 0, nil, 0)
+		wants(t, s, err, syscall.ENOMEM, 3)
+		if u := s.Usage(); u.Total != 10*PageSize {
+			t.Errorf("%d bytes", u.Total)
+		}
+	}
+}
+
 func TestOutOfMemory(t *testing.T) {
 	m := newMachine(t, 2<<20)
 	s := m.space()

@@ -68,19 +68,19 @@ func (s *Space) place(a *area, addr, n uint64, flags Flags) (uint64, error) {
 		return 0, err
 	}
 	replaced := s.areas.size(at, at+n)
-	if !s.mayAdd(n - replaced) {
+	if !s.mayAdd(a.counts(n) - replaced) {
 		return 0, errLimit
 	}
 	if a.back == nil && a.prot&Write != 0 && a.flags&NoReserve == 0 && n > s.m.maxPrivate() {
 		return 0, refuse(syscall.ENOMEM, "%d bytes are more than the machine has", n)
 	}
-	if replaced > 0 {
+	if !s.areas.free(at, at+n) {
 		s.remove(at, at+n)
 	}
 	a.start, a.end = at, at+n
 	a.flags |= s.future
 	s.areas.insert(*a)
-	s.add(n)
+	s.add(a.counts(n))
 	return at, nil
 }
 

@@ -88,7 +88,7 @@ func (s *Space) move(a area, addr, old, n, to uint64, flags Flags, leave bool) (
 	if leave {
 		more = n
 	}
-	if !s.mayAdd(more) {
+	if !s.mayAdd(a.counts(more)) {
 		return 0, errLimit
 	}
 	to, err := s.choose(to, n, flags)
@@ -113,7 +113,7 @@ func (s *Space) move(a area, addr, old, n, to uint64, flags Flags, leave bool) (
 	if !leave {
 		s.remove(addr, addr+old)
 	}
-	s.add(n)
+	s.add(a.counts(n))
 	return to, nil
 }
 

@@ -24,7 +24,7 @@ type Space struct {
 	full     full
 	future   Flags // of all areas that will be made: Locked or 0
 	limits   Limits
-	total    uint64      // bytes in areas
+	total    uint64      // bytes in areas, but for the kernel's own
 	peak     uint64      // the largest value of total
 	resident int         // frames in entries
 	tables   int         // frames of page tables, the root included
@@ -152,7 +152,7 @@ func (s *Space) shareAreas(child *Space) {
 	child.areas.areas = make(areas, 0, len(s.areas.areas))
 	for _, a := range s.areas.areas {
 		if a.flags&NotForked != 0 {
-			child.total -= a.end - a.start
+			child.total -= a.counts(a.end - a.start)
 			continue
 		}
 		a.flags &^= Locked

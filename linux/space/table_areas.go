@@ -94,13 +94,13 @@ func (t *table) split(addr uint64) {
 	t.insertAt(i, low)
 }
 
-// cut removes [start,end), and returns how many bytes of it were in areas.
+// cut removes [start,end), and returns how many bytes of it were in areas, and counted.
 func (t *table) cut(start, end uint64) (bytes uint64) {
 	t.split(start)
 	t.split(end)
 	i, j := t.in(start, end)
 	for k := i; k < j; k++ {
-		bytes += t.areas[k].end - t.areas[k].start
+		bytes += t.areas[k].counts(t.areas[k].end - t.areas[k].start)
 		t.areas[k].drop()
 	}
 	t.delete(i, j)
