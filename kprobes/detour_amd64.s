@@ -34,7 +34,7 @@
 //	DX  the distance from the stack's top
 //	R8  the CPU's list in the pool, then its part of the ledger
 //
-// Mirrors (*Kretprobe).note, (*pool).get: go a049d7050e3e, asm e5a7730d4753.
+// Mirrors (*Kretprobe).note, (*pool).get: go c63201836b99, asm e5a7730d4753.
 #define NOTE(SLOT) \
 	ADDQ	$const_gCalls, BX; \
 	MOVQ	(BX), CX; \

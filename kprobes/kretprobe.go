@@ -76,9 +76,7 @@ func (rp *Kretprobe) Hits() uint64 { return rp.Ledger().Handled }
 //
 // Context: any.
 func (rp *Kretprobe) Ledger() Ledger {
-	l := rp.KP.Ledger()
-	l.InFlight = uint64(rp.pool.inUse())
-	return l
+	return rp.KP.ledger.LedgerWith(rp.pool.inUse)
 }
 
 // RegsReturnValue returns what the function returns, from the register that Go

@@ -58,8 +58,8 @@ func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 	in.RetAddr, in.off = lr, off
 	in.Task = Task(goruntime.Goid(g))
 	if rp.EntryHandler != nil && rp.declines(st, in, r) {
-		rp.pool.put(in, id)
 		rp.KP.ledger.Count(id, probe.Declined)
+		rp.pool.put(in, id)
 		return
 	}
 	in.next = *head

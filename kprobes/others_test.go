@@ -89,11 +89,13 @@ func TestCallsInFlight(t *testing.T) {
 	} {
 		rp := returns("t.work")
 		f.mustReturn(rp)
+		rp.KP.ledger.Count(3, probe.Entered)
 		call := rp.pool.get(3)
 		if unregister(rp); len(lingering) != 1 || lingering[0] != rp || rp.Ledger().InFlight != 1 {
 			t.Errorf("%s: %d kept, %+v", name, len(lingering), rp.Ledger())
 		}
 		f.refused(f.now(), RegisterKretprobe(rp), syscall.EBUSY, "1 calls from before have not returned")
+		rp.KP.ledger.Count(0, probe.Disarmed)
 		rp.pool.put(call, 0)
 		n := len(f.log)
 		f.mustReturn(rp) // what gave the instance back may be at it still

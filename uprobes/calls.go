@@ -283,9 +283,7 @@ func (c *call) leave() {
 	}
 	c.left = true
 	for i := range c.of {
-		m := c.of[i].m
-		m.Flying.Add(-1)
-		m.Count(probe.Abandoned)
+		c.of[i].m.End(probe.Abandoned)
 	}
 }
 

@@ -47,10 +47,9 @@ func (st *state) callEntries(r *amd64.Regs) (done bool) {
 		if !m.begins() || m.flags.Has(disabled) || m.process != th.t.Process() || len(c.of) == cap(c.of) {
 			continue
 		}
-		m.Count(probe.Entered)
 		in := c.more()
-		if cap(in.Data) < m.words || !m.flies() { // it has more data than those for which there is room
-			m.Count(probe.NoInst)
+		if n := m.Begin(); cap(in.Data) < m.words || m.beyond(n) { // it has more data than those for which there is room
+			m.End(probe.NoInst)
 			continue
 		}
 		in.RetAddr, in.Data = c.ret, in.Data[:m.words]
@@ -77,16 +76,14 @@ func (st *state) callEntries(r *amd64.Regs) (done bool) {
 // wants is wanted.
 func (st *state) wants(m *member, in *instance, r *amd64.Regs) bool {
 	if m.flags.Has(unregistered | abandoned) {
-		m.Flying.Add(-1)
-		m.Count(probe.Disarmed)
+		m.End(probe.Disarmed)
 		return false
 	}
 	st.begin(m, r)
 	wanted := m.ret.EntryHandler(&in.UretprobeInstance, r) == 0
 	st.End()
 	if !wanted {
-		m.Flying.Add(-1)
-		m.Count(probe.Declined)
+		m.End(probe.Declined)
 	}
 	return wanted
 }

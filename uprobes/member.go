@@ -184,11 +184,11 @@ func (th *thread) broke(e any) {
 
 // countAbandoned counts a handler of m that has not returned.
 func (m *member) countAbandoned(th *thread) {
-	if th.entering {
-		m.Flying.Add(-1)
-	}
 	if th.counts || th.entering {
 		m.Count(probe.Abandoned)
+	}
+	if th.entering {
+		m.Flying.Add(-1)
 	}
 	th.entering = false
 }
@@ -207,6 +207,7 @@ func (m *member) leaveBehind(th *thread) {
 	printk.Err("uprobes: the handler of the probe at %#x of process %d%s does not return: thread %d ends without it", m.vaddr, m.pid, m.from(), th.t.TID)
 	m.leave()
 	if c := th.leaving; c != nil { // the handlers after it will not be called
+		m.Flying.Add(-1)
 		c.of = c.of[c.next:]
 		c.leave()
 	}

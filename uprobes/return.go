@@ -106,9 +106,8 @@ func (th *thread) enlist(c *call, members []*member, ret uint64, room bool) {
 		if !m.begins() || m.flags.Has(disabled) || m.process != th.t.Process() {
 			continue
 		}
-		m.Count(probe.Entered)
-		if !room || !m.flies() { // without room it has no stack, and will not get far
-			m.Count(probe.NoInst)
+		if n := m.Begin(); !room || m.beyond(n) { // without room it has no stack, and will not get far
+			m.End(probe.NoInst)
 			continue
 		}
 		if n := len(c.of); n == cap(c.of) {
@@ -143,29 +142,22 @@ func (th *thread) wanted(in *instance) (wanted bool) {
 		return true
 	}
 	if !m.enter() {
-		m.Flying.Add(-1)
-		m.refused()
+		m.End(probe.Disarmed)
+		m.leave()
 		return false
 	}
 	th.begin()
 	th.counts, th.entering = false, true
 	m.run(th, func() { wanted = m.ret.EntryHandler(&in.UretprobeInstance, th.Regs()) == 0 })
 	if th.entering && !wanted { // if it has panicked, that is counted
-		m.Flying.Add(-1)
-		m.Count(probe.Declined)
+		m.End(probe.Declined)
 	}
 	th.entering = false
 	return wanted
 }
 
-// flies counts a call that begins, and reports whether there may be one more.
-func (m *member) flies() bool {
-	if n := m.Flying.Add(1); m.most != 0 && n > m.most {
-		m.Flying.Add(-1)
-		return false
-	}
-	return true
-}
+// beyond reports whether n calls at the same time are more than there may be.
+func (m *member) beyond(n int64) bool { return m.most != 0 && n > m.most }
 
 // real returns the original return address for one read from the stack.
 func (th *thread) real(ret, slot uint64) uint64 {
@@ -206,8 +198,9 @@ func (th *thread) callReturned(c *call, r *amd64.Regs) {
 	for i := range c.of {
 		in := &c.of[i]
 		c.next = i + 1
-		in.m.Flying.Add(-1)
-		in.m.call(th, func() { in.RP.Handler(&in.UretprobeInstance, r) })
+		m := in.m
+		m.call(th, func() { in.RP.Handler(&in.UretprobeInstance, r) })
+		m.Flying.Add(-1) // behind what call has counted
 		in.end()
 	}
 	th.finish()

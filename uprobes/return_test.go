@@ -192,3 +192,26 @@ func TestExitBehindACallThatWasLeft(t *testing.T) {
 		}
 	})
 }
+
+// TestLedgerInHandlers: a call is in flight from its entry handler to the end of its handler, and is not missing in
+// between. It used to be when its return handler ran, or was not to be called any more.
+func TestLedgerInHandlers(t *testing.T) {
+	d := new(diary)
+	rp := new(Uretprobe)
+	tell := func(when string) {
+		l := rp.U.Ledger()
+		d.add("%s: %d entered, %d in flight, %d handled, %d unexplained", when, l.Entered, l.InFlight, l.Handled, l.Unexplained())
+	}
+	rp.EntryHandler = func(*UretprobeInstance, *amd64.Regs) int { tell("entry"); return 0 }
+	rp.Handler = func(*UretprobeInstance, *amd64.Regs) { tell("return"); panic("of a test") }
+	play(t, func(p *proc.Process) {
+		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
+		must(t, RegisterUretprobe(rp))
+	}, func(p *player) {
+		enter(p, stack, textAt+1)
+		leave(p, stack)
+		tell("end")
+	})
+	d.wants(t, "entry: 1 entered, 1 in flight, 0 handled, 0 unexplained", "return: 1 entered, 1 in flight, 0 handled, 0 unexplained",
+		"end: 1 entered, 0 in flight, 0 handled, 0 unexplained")
+}

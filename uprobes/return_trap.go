@@ -62,8 +62,7 @@ func (th *thread) enlists(st *state, c *call) {
 		in.RetAddr = c.ret
 		keep(&in.RP, m.ret)
 		keep(&in.m, m)
-		m.Count(probe.Entered)
-		m.Flying.Add(1)
+		m.Begin()
 	}
 	c.of = c.of[:len(of)]
 }
@@ -143,14 +142,13 @@ func (st *state) callReturns(r *amd64.Regs) (done bool) {
 		in := &c.of[st.at]
 		st.at++
 		m := in.m
-		m.Flying.Add(-1)
 		if !m.flags.Has(unregistered | abandoned) {
 			st.begin(m, r)
 			m.ret.Handler(&in.UretprobeInstance, r)
 			st.End()
-			m.Count(probe.Handled)
+			m.End(probe.Handled)
 		} else {
-			m.Count(probe.Disarmed)
+			m.End(probe.Disarmed)
 		}
 		keep(&in.RP, nil) // it may not be reused for a long time
 		keep(&in.m, nil)

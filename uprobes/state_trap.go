@@ -88,12 +88,14 @@ func handlingHere() *thread {
 // onAbandoned goes on with a hit whose handler has been abandoned: it implements user.Hit.
 func onAbandoned(r *amd64.Regs, _ uintptr, id int) (done bool) {
 	st := &states[id].state
-	m := st.Probe
-	asMember(m).Count(probe.Abandoned)
+	m := asMember(st.Probe)
+	m.Count(probe.Abandoned)
+	if st.doing != callsHits && st.doing != callsGoReturns {
+		m.Flying.Add(-1)
+	}
 	st.End()
 	switch st.doing {
 	case callsEntries:
-		asMember(m).Flying.Add(-1)
 		return st.callEntries(r)
 	case callsReturns:
 		return st.callReturns(r)

@@ -5,8 +5,9 @@ import (
 	"unsafe"
 )
 
-// A Ledger counts what became of every hit of a probe. Each hit that was entered has been
-// handled or missed for one of the reasons: Unexplained is 0, unless a handler is running.
+// A Ledger counts what became of every hit of a probe. Each hit that was entered has been handled or missed for one
+// of the reasons, or is in flight: Unexplained is 0 whenever it is read, unless the handler of a probe that is no
+// return probe is running.
 type Ledger struct {
 	Entered   uint64 // times the probed instruction was reached with the probe armed
 	Handled   uint64 // its handler has completed; of a return probe, the return handler
@@ -23,7 +24,7 @@ func (l Ledger) Missed() uint64 { return l.Recursion + l.NoInst + l.Disarmed + l
 
 // Unexplained is how many hits are missing from the ledger.
 func (l Ledger) Unexplained() int64 {
-	return int64(l.Entered - l.Handled - l.Declined - l.Missed() - l.InFlight)
+	return int64(l.Entered-l.InFlight) - l.ended()
 }
 
 // Plus returns the sum of both.
@@ -64,13 +65,25 @@ func (c *Counter) Count(e Event) { c.n[e].Add(1) }
 // Uncount takes a Count back.
 func (c *Counter) Uncount(e Event) { c.n[e].Add(^uint64(0)) }
 
-// Ledger returns the counts. What is entered is read last, as in Accounts.
+// Begin counts a hit that is in flight until End says what has become of it, and returns how many are.
+func (c *Counter) Begin() (inFlight int64) {
+	inFlight = c.Flying.Add(1) // first: no reader may find it nowhere
+	c.Count(Entered)
+	return inFlight
+}
+
+// End counts what has become of a hit that is in flight.
+func (c *Counter) End(e Event) {
+	c.Count(e)
+	c.Flying.Add(-1)
+}
+
+// Ledger returns the counts.
 func (c *Counter) Ledger() Ledger {
 	n := func(e Event) uint64 { return c.n[e].Load() }
-	return Ledger{
-		Handled: n(Handled), Declined: n(Declined), NoInst: n(NoInst), Disarmed: n(Disarmed), Abandoned: n(Abandoned),
-		InFlight: uint64(max(c.Flying.Load(), 0)), Entered: n(Entered),
-	}
+	return settled(func() uint64 { return n(Entered) }, c.Flying.Load, func() Ledger {
+		return Ledger{Handled: n(Handled), Declined: n(Declined), NoInst: n(NoInst), Disarmed: n(Disarmed), Abandoned: n(Abandoned)}
+	})
 }
 
 // account is a CPU's part of a ledger. Wherever it begins, its counters share no cache line
@@ -144,13 +157,40 @@ func (a *Accounts) sum(e Event) (n uint64) {
 // Ledger returns the sums.
 //
 // Context: any.
-func (a *Accounts) Ledger() Ledger {
-	nested := a.sum(Missed)
-	return Ledger{
-		// What is entered last: a hit that is counted meanwhile is in flight, not lost.
-		Handled: a.sum(Handled), Declined: a.sum(Declined),
-		Recursion: a.sum(Recursion) + nested, NoInst: a.sum(NoInst),
-		Disarmed: a.sum(Disarmed), Abandoned: a.sum(Abandoned),
-		Entered: a.sum(Entered) + nested,
-	}
+func (a *Accounts) Ledger() Ledger { return a.LedgerWith(func() int64 { return 0 }) }
+
+// LedgerWith is Ledger for a return probe: inFlight counts the calls that have not returned.
+//
+// Context: any.
+func (a *Accounts) LedgerWith(inFlight func() int64) Ledger {
+	return settled(func() uint64 { return a.sum(Entered) + a.sum(Missed) }, inFlight, func() Ledger {
+		return Ledger{Handled: a.sum(Handled), Declined: a.sum(Declined), Recursion: a.sum(Recursion) + a.sum(Missed),
+			NoInst: a.sum(NoInst), Disarmed: a.sum(Disarmed), Abandoned: a.sum(Abandoned)}
+	})
 }
+
+// Settle, if not nil, returns when each CPU has been outside of hits that are handled in trap context, unless this is
+// trap context. Set at boot.
+var Settle func()
+
+// settled reads the counters of hits that go on meanwhile, so that none is missing: a hit is entered, in flight and
+// ended, in this order, and is never nowhere in between, but for some instructions in trap context. So what had been
+// entered before is in flight or has ended, if those are read in this order. What is entered meanwhile is in flight.
+func settled(entered func() uint64, inFlight func() int64, ended func() Ledger) (l Ledger) {
+	lost := int64(1)
+	for try := 0; try < 2 && lost > 0; try++ {
+		before := entered()
+		if try > 0 && Settle != nil {
+			Settle()
+		}
+		flying := inFlight()
+		l = ended()
+		lost = max(0, int64(before)-flying-l.ended())
+		l.Entered = entered()
+		l.InFlight = uint64(max(0, int64(l.Entered)-l.ended()-lost))
+	}
+	return l
+}
+
+// ended is how many hits are not in flight.
+func (l Ledger) ended() int64 { return int64(l.Handled + l.Declined + l.Missed()) }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -180,5 +181,53 @@ func TestHitsDoNotAllocate(t *testing.T) {
 	table.Insert(&at8)
 	if n := testing.AllocsPerRun(100, func() { table.Find(8); table.Find(9); a.Count(1, Entered); a.CountNested(0, Missed) }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestLedgerIsWholeAtEveryMoment: however a reader's look at the counters falls between what a hit counts, the hit is
+// not missing. A reader used to find hits nowhere that ended while it looked.
+func TestLedgerIsWholeAtEveryMoment(t *testing.T) {
+	const counts = 4 // of a hit: in flight, entered, handled, no more in flight
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 100_000 {
+		var n [counts]int64
+		done := 0
+		count := func() {
+			for range rnd.IntN(counts + 2) {
+				n[done%counts]++
+				done++
+			}
+		}
+		l := settled(func() uint64 { count(); return uint64(n[1]) }, func() int64 { count(); return n[0] - n[3] },
+			func() Ledger { count(); return Ledger{Handled: uint64(n[2])} })
+		if l.Unexplained() != 0 || l.Entered != uint64(n[1]) || l.Handled > l.Entered {
+			t.Fatalf("%+v, %d unexplained", l, l.Unexplained())
+		}
+	}
+}
+
+// TestLedgerIsWholeWhileItIsWritten: what is not in flight any more has been counted before.
+func TestLedgerIsWholeWhileItIsWritten(t *testing.T) {
+	var c Counter
+	var over atomic.Bool
+	var writers sync.WaitGroup
+	for _, e := range []Event{Handled, NoInst, Abandoned} {
+		writers.Go(func() {
+			for !over.Load() {
+				c.Begin()
+				c.End(e)
+			}
+		})
+	}
+	for range 200_000 {
+		if l := c.Ledger(); l.Unexplained() != 0 {
+			t.Errorf("%+v: %d are unexplained", l, l.Unexplained())
+			break
+		}
+	}
+	over.Store(true)
+	writers.Wait()
+	if l := c.Ledger(); l.Unexplained() != 0 || l.InFlight != 0 {
+		t.Errorf("%+v", l)
 	}
 }

@@ -22,7 +22,7 @@ var callData = []Mutant{
 	},
 	{
 		Name: "any-number-of-calls", File: "uprobes/return.go",
-		Old: "m.most != 0 && n > m.most {", New: "m.most != 0 && n > m.most+1 {",
+		Old: "m.most != 0 && n > m.most }", New: "m.most != 0 && n > m.most+1 }",
 		By:  program(2, "uprobes/calls_beyond_max_active_are_missed", "probed"),
 		Why: "more calls are in progress than MaxActive",
 	},

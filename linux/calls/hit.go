@@ -34,35 +34,25 @@ type state struct {
 func (s *state) enter(t *proc.Thread, c *call, returns bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	beyond := false
 	switch {
 	case returns:
-		c.Flying.Add(-1)
 	case s.closed:
 		return false // it was detached before
 	default:
-		c.Count(probe.Entered)
+		n := int(c.Begin())
+		beyond = s.most > 0 && n > s.most
 	}
 	if s.disabled.Load() || s.abandoned.Load() || s.closed {
-		c.Count(probe.Disarmed)
+		c.End(probe.Disarmed)
 		return false
 	}
-	if !returns && s.most > 0 && s.active(c) >= s.most {
-		c.Count(probe.NoInst)
+	if beyond {
+		c.End(probe.NoInst)
 		return false
 	}
 	s.running[t] = c
 	return true
-}
-
-// active is how many calls are in progress, those among them whose handlers are running. Called with mu held.
-func (s *state) active(c *call) int {
-	n := int(c.Flying.Load())
-	for _, other := range s.running {
-		if other == c {
-			n++
-		}
-	}
-	return n
 }
 
 // leave says that t's handler runs no more; done counts what became of the hit.
@@ -96,7 +86,7 @@ func (w *watch) run(t *proc.Thread, c *call, returns bool, handler, done func())
 	}
 	t.RunHandler(handler, func(returned bool, e any) {
 		if !returned {
-			done = func() { c.Count(probe.Abandoned) }
+			done = func() { c.End(probe.Abandoned) }
 			w.fail(c, e)
 		}
 		w.leave(t, done)
@@ -116,7 +106,7 @@ func (w *watch) hit(t *proc.Thread) {
 			if f := w.link.Handler; f != nil {
 				f(&attach.Hit{Regs: t.Regs(), Place: c.place, IP: t.Regs().IP, MayBlock: true})
 			}
-		}, func() { c.Count(probe.Handled) })
+		}, func() { c.End(probe.Handled) })
 	}
 }
 
@@ -136,10 +126,9 @@ func (w *watch) entered(t *proc.Thread) {
 			}
 		}, func() {
 			if !wanted {
-				c.Count(probe.Declined)
+				c.End(probe.Declined)
 				return
 			}
-			c.Flying.Add(1)
 			w.pending.Store(t, append(w.of(t), pending{c, data}))
 		})
 	}
@@ -160,7 +149,7 @@ func (w *watch) returned(t *proc.Thread) {
 			if f := w.link.Handler; f != nil {
 				f(&attach.Hit{Regs: t.Regs(), Place: in.place, IP: t.Regs().IP, MayBlock: true, Returns: true, Data: in.data})
 			}
-		}, func() { in.Count(probe.Handled) })
+		}, func() { in.End(probe.Handled) })
 	}
 }
 
@@ -189,7 +178,7 @@ func (w *watch) exit(t *proc.Thread, _ proc.Status) {
 	w.forget(t, probe.Abandoned)
 	if c := w.in(t); c != nil && t.LeftBehind() {
 		printk.Err("calls: the handler of %s does not return: thread %d ends without it", c.place.Where, t.TID)
-		w.leave(t, func() { c.Count(probe.Abandoned) })
+		w.leave(t, func() { c.End(probe.Abandoned) })
 	}
 }
 
@@ -203,7 +192,6 @@ func (s *state) in(t *proc.Thread) *call {
 // forget counts t's calls that have not returned as what became of them.
 func (a *attachment) forget(t *proc.Thread, as probe.Event) {
 	for _, in := range a.take(t) {
-		in.Flying.Add(-1)
-		in.Count(as)
+		in.End(as)
 	}
 }
