@@ -90,18 +90,19 @@ func (p *slotPage) Drop() {
 // Ident implements backing.Store.
 func (p *slotPage) Ident() backing.Ident { return backing.Ident{Name: "[uprobes]"} }
 
-// giveSlot makes a copy of a point's instruction in a slot. An instruction that could be
-// boosted in a near slot is stepped if no slot is near. mu held.
+// giveSlot makes a copy of a point's instruction in a slot. If no slot is within reach of its operand, it is stepped
+// in one that is far away, where a register has the operand's address. mu held.
 //
 // Errors: ENOMEM no space for a page, ERANGE.
 func (x *text) giveSlot(pt *point) error {
-	if x.place(pt) == nil {
+	err := x.place(pt)
+	if err == nil {
 		return nil
 	}
-	if _, err := x.newSlots(uint64(pt.addr)); err != nil && len(x.slotPages()) == 0 {
-		return err
+	fits := func(at uint64) bool { _, err := pt.plan.Slot(at); return err == nil }
+	if x.newSlots(uint64(pt.addr), fits) || errors.Is(err, syscall.ENOMEM) && x.mapSlots(0, 0) == nil {
+		err = x.place(pt)
 	}
-	err := x.place(pt)
 	if errors.Is(err, syscall.ERANGE) && pt.plan.Way == place.Boost && pt.stepped != nil {
 		pt.plan = pt.stepped
 		err = x.place(pt)
@@ -109,7 +110,7 @@ func (x *text) giveSlot(pt *point) error {
 	return err
 }
 
-var errFull = refusal.New(syscall.ENOMEM, "uprobes: no room for a slot")
+var errFull = refusal.New(syscall.ENOMEM, "uprobes: no room for a page of slots in the program's address space")
 
 // place is giveSlot in the existing pages.
 func (x *text) place(pt *point) error {
@@ -148,23 +149,30 @@ func (x *text) fill(pt *point, s slots) error {
 	return nil
 }
 
-// newSlots maps a new page of slots near addr. mu held.
-//
-// Errors: ENOMEM.
-func (x *text) newSlots(addr uint64) (slots, error) {
-	p, err := newSlotPage(table.Memory.Frames)
-	if err != nil {
-		return slots{}, err
-	}
+// newSlots maps a new page of slots near addr, where it suits, and reports whether it could. mu held.
+func (x *text) newSlots(addr uint64, suits func(at uint64) bool) bool {
 	for _, at := range holes(x.mem.Space, addr) {
-		if _, err := x.mem.Map(at, space.PageSize, space.Read|space.Exec, space.NoReplace, p, 0); err == nil {
-			s := slots{p, at}
-			x.addPage(s)
-			return s, nil
+		if suits(at) && x.mapSlots(at, space.NoReplace) == nil {
+			return true
 		}
 	}
-	p.Drop()
-	return slots{}, refusal.New(syscall.ENOMEM, "uprobes: no room for a page of slots near %#x", addr)
+	return false
+}
+
+// mapSlots maps a new page of slots, with at and how both 0 wherever there is room. mu held.
+//
+// Errors: those of space.Map, and ErrNoMemory.
+func (x *text) mapSlots(at uint64, how space.Flags) error {
+	p, err := newSlotPage(table.Memory.Frames)
+	if err != nil {
+		return err
+	}
+	if at, err = x.mem.Map(at, space.PageSize, space.Read|space.Exec, how|space.OfKernel, p, 0); err != nil {
+		p.Drop()
+		return err
+	}
+	x.addPage(slots{p, at})
+	return nil
 }
 
 // prepareReturns makes the trampoline, if there is none. mu held.
@@ -174,8 +182,8 @@ func (x *text) prepareReturns(addr uint64) error {
 	if x.trampoline.Load() != 0 {
 		return nil
 	}
-	if len(x.slotPages()) == 0 {
-		if _, err := x.newSlots(addr); err != nil {
+	if len(x.slotPages()) == 0 && !x.newSlots(addr, func(uint64) bool { return true }) {
+		if err := x.mapSlots(0, 0); err != nil {
 			return err
 		}
 	}

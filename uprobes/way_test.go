@@ -52,7 +52,8 @@ func TestSlotOfOtherCode(t *testing.T) {
 	})
 }
 
-// TestWithoutASlot: there is no room for one more. What is emulated needs none, all else is refused.
+// TestWithoutASlot: there is no room for one more in all of the address space. What is emulated needs none, all else
+// is refused.
 func TestWithoutASlot(t *testing.T) {
 	first := &Uprobe{Vaddr: at, Handler: func(*Uprobe, *amd64.Regs) {}}
 	jump := &Uprobe{Vaddr: textAt, Handler: first.Handler}
@@ -67,7 +68,7 @@ func TestWithoutASlot(t *testing.T) {
 		mu.Lock()
 		textOf(p.Memory()).slotPages()[0].page.next = slotsPerPage
 		mu.Unlock()
-		p.Memory().SetLimits(space.Limits{}) // nothing more can be mapped
+		fillUp(t, p.Memory().Space, 0, p.Memory().Top())
 		must(t, RegisterUprobe(jump))
 		if err := RegisterUprobe(store); !errors.Is(err, syscall.ENOMEM) {
 			t.Errorf("MOV: %v", err)
@@ -77,6 +78,25 @@ func TestWithoutASlot(t *testing.T) {
 			t.Errorf("it goes on at %#x", ip)
 		}
 	})
+}
+
+// fillUp reserves all free addresses in [lo,hi).
+func fillUp(t *testing.T, s *space.Space, lo, hi uint64) {
+	t.Helper()
+	for lo = max(lo, 0x10000); lo < hi; {
+		end, next := hi, hi
+		for _, a := range s.Areas() {
+			if a.End > lo && a.Start < hi {
+				end, next = max(a.Start, lo), a.End
+				break
+			}
+		}
+		if end > lo {
+			_, err := s.Map(lo, end-lo, 0, space.Fixed|space.NoReserve, nil, 0)
+			must(t, err)
+		}
+		lo = next
+	}
 }
 
 // TestPostHandlerOfACopy: the instruction would run as a copy, which nobody sees the end of.
