@@ -18,7 +18,7 @@ import (
 // executed, now and later, and nowhere else.
 
 const (
-	nOpen, nMmap, nMprotect, nMremap, nGetpid = 2, 9, 10, 25, 39
+	nOpen, nMmap, nMprotect, nMunmap, nMremap, nGetpid = 2, 9, 10, 11, 25, 39
 
 	libAt  = 0x900000
 	offset = 0x20

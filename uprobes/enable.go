@@ -88,7 +88,9 @@ func (u *Uprobe) enable(on bool) error {
 	if f := u.file.Load(); f != nil && slices.Contains(files, f) {
 		f.disabled = !on
 		for _, m := range f.members() {
-			m.enable(on) // if that fails, the program is about to end
+			if err := m.enable(on); err != nil {
+				m.lost(err)
+			}
 		}
 		return nil
 	}
@@ -173,7 +175,11 @@ func (x *text) rearm() {
 			switch pt := v.(*point); {
 			case slices.ContainsFunc(pt.members.All(), (*member).ends) != ends:
 			case pt.wanted():
-				x.arm(pt) // fails only if nothing is mapped there any more
+				if err := x.arm(pt); err != nil {
+					for _, m := range pt.members.All() {
+						m.lost(err)
+					}
+				}
 			default:
 				x.disarmUnwanted(pt)
 			}
@@ -181,6 +187,9 @@ func (x *text) rearm() {
 		})
 	}
 }
+
+// lost says that m's breakpoint cannot be put in again. mu held.
+func (m *member) lost(err error) { tasks[m.process].lose(m.Counter, m.vaddr, err) }
 
 // Enabled returns what SetEnabled has set; it is true at boot.
 func Enabled() bool {

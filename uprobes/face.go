@@ -31,7 +31,7 @@ type Info struct {
 
 func init() {
 	attach.Show(&attach.Face{Name: "uprobes", Head: fmt.Sprintf("%6s  %-16s  %-2s", "pid", "address", "t"), Last: "place",
-		Counts: probe.Columns{"entered", "handled", "no_inst", "disarmed", "abandoned", "inflight", "unexplained"},
+		Counts: probe.Columns{"entered", "handled", "no_inst", "disarmed", "abandoned", "inflight", "unset", "unexplained"},
 		Rows:   rows, Forget: forgetOwner, Enabled: Enabled, SetEnabled: SetEnabled})
 }
 
@@ -46,6 +46,9 @@ func rows() (all []attach.Row) {
 		}
 		if p.Returns != "" {
 			line = strings.TrimRight(line, " ") + "  returns: " + p.Returns
+		}
+		if loss := p.Ledger.Loss(); loss != "" {
+			line = strings.TrimRight(line, " ") + "  " + loss
 		}
 		all = append(all, attach.Row{Line: line, Key: key, Ledger: p.Ledger, Place: p.Place})
 	}

@@ -142,6 +142,9 @@ func removeFile(f *file) (left []*member) {
 	for _, m := range left {
 		tasks[m.process].remove(m)
 	}
+	for _, tk := range tasks {
+		delete(tk.unset, f.counter)
+	}
 	vfs.Close(f.opened)
 	if len(tasks) == 0 {
 		images.Close()

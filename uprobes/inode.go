@@ -2,9 +2,14 @@ package uprobes
 
 import (
 	"cmp"
+	"errors"
 	"slices"
+	"syscall"
 
 	"sonde/kernel/mm/backing"
+	"sonde/kernel/printk"
+	"sonde/kernel/probe"
+	"sonde/kernel/refusal"
 	"sonde/linux/proc"
 	"sonde/linux/space"
 )
@@ -58,7 +63,7 @@ func executable(p *proc.Process) []space.Area {
 		return nil
 	}
 	return slices.DeleteFunc(mem.Areas(), func(a space.Area) bool {
-		return a.Shared || a.Prot&space.Exec == 0 || byInode[inodeOf(a.Ident)] == nil
+		return a.Prot&space.Exec == 0 || byInode[inodeOf(a.Ident)] == nil
 	})
 }
 
@@ -84,19 +89,55 @@ func (f *file) armIn(p *proc.Process) {
 	}
 }
 
-// arm puts f into an area, if f is for that process. It ignores errors: the program is
-// about to end, or has a breakpoint of its own there. mu held.
+// arm puts f into an area, if f is for that process; if it cannot, that is counted. mu held.
 func (f *file) arm(p *proc.Process, a space.Area) {
 	if u := f.o.u; u.Pid != 0 && u.Pid != p.PID || u.Comm != "" && u.Comm != p.Name() {
 		return
 	}
 	tk, err := join(p)
 	if err != nil {
+		return // it has ended
+	}
+	at := spot{f, a.Start + f.off - a.Offset}
+	switch {
+	case tk.placed[at]:
+		return
+	case a.Shared:
+		err = errShared
+	default:
+		err = tk.addFile(at)
+	}
+	if err != nil {
+		tk.lose(f.counter, at.addr, err)
+		tk.unused()
+	}
+}
+
+var errShared = refusal.New(syscall.EACCES, "uprobes: the file is mapped shared there: a breakpoint would be in the file")
+
+// manyUnset is how many places of a probe a task remembers: those that it has forgotten count again when they are
+// tried again.
+const manyUnset = 1 << 10
+
+// lose counts, once, that a probe is not set at an address, unless the program has gone from there. The log has the
+// first one of a process, if it is the first of its probe. mu held.
+func (tk *task) lose(c *probe.Counter, addr uint64, err error) {
+	known := tk.unset[c]
+	if errors.Is(err, syscall.ESRCH) || errors.Is(err, space.ErrNotMapped) || slices.Contains(known, addr) {
 		return
 	}
-	if at := (spot{f, a.Start + f.off - a.Offset}); !tk.placed[at] {
-		tk.addFile(at)
+	if len(tk.unset) == 0 && c.Ledger().Unset == 0 {
+		printk.Warn("uprobes: there is no probe at %s (%#x) of process %d, %s, though there should be: %s. More like this are counted in /sys/kernel/debug/uprobes/stats.",
+			where(tk.text.mem.Space, addr), addr, tk.process.PID, tk.process.Name(), err.Error())
 	}
+	if tk.unset == nil {
+		tk.unset = map[*probe.Counter][]uint64{}
+	}
+	if len(known) == manyUnset {
+		known = known[:0]
+	}
+	tk.unset[c] = append(known, addr)
+	c.Unset(err)
 }
 
 // beginsDisabled disables m, which no hit finds yet, if off says so.
@@ -112,12 +153,11 @@ type spot struct {
 	addr uint64
 }
 
-func (tk *task) addFile(at spot) {
+func (tk *task) addFile(at spot) error {
 	f := at.file
 	ms, err := tk.add(f.o, at.addr)
 	if err != nil {
-		tk.unused()
-		return
+		return err
 	}
 	for _, m := range ms {
 		m.file, m.Counter = f, f.counter
@@ -128,4 +168,5 @@ func (tk *task) addFile(at spot) {
 		tk.placed = map[spot]bool{}
 	}
 	tk.placed[at] = true
+	return nil
 }

@@ -1,6 +1,7 @@
 package uprobes
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -66,12 +67,14 @@ type text struct {
 	made  int // points
 }
 
-// mostPoints and mostOfAll are how many points there may be in one address space, and in all of them. A
-// program that maps a file again and again, each time elsewhere, has the file's probes each time.
-const (
-	mostPoints = 1 << 14
-	mostOfAll  = 1 << 16
-)
+// mostPoints is how many points there may be in all address spaces: they take at most a quarter of the machine's
+// memory. A program that maps a file again and again, each time elsewhere, has the file's probes each time.
+func mostPoints() int {
+	return int(cmp.Or(table.Memory.RAM, 256<<20) / 4 / pointBytes)
+}
+
+// pointBytes is about what a point takes, with its probe and its slot.
+const pointBytes = 1 << 10
 
 // pointsMade is how many there are. Guarded by mu.
 var pointsMade int
@@ -101,7 +104,8 @@ type task struct {
 	process *proc.Process
 	text    *text
 	members []*member
-	placed  map[spot]bool // the members that belong to file probes
+	placed  map[spot]bool               // the members that belong to file probes
+	unset   map[*probe.Counter][]uint64 // where probes could not be set
 }
 
 // join returns the task of a process, and attaches this package's engine to the process
@@ -198,7 +202,7 @@ func (x *text) leave() bool {
 
 // unused forgets a task that has never had a point. mu held.
 func (tk *task) unused() {
-	if len(tk.members) == 0 && len(tk.text.slotPages()) == 0 && !tk.text.hadPoints() {
+	if len(tk.members) == 0 && len(tk.unset) == 0 && len(tk.text.slotPages()) == 0 && !tk.text.hadPoints() {
 		tk.process.Detach(engine)
 		tk.quit()
 	}
@@ -258,16 +262,14 @@ func (x *text) point(addr uint64) (*point, error) {
 		return nil, err
 	}
 	x.points.Insert(pt)
+	x.known.Store(addr, pt)
 	x.changes.Add(1)
 	if err := x.arm(pt); err != nil {
 		x.forget(pt)
 		return nil, err
 	}
-	x.known.Store(addr, pt)
 	return pt, nil
 }
-
-var errPoints = refusal.New(syscall.ENOMEM, "uprobes: programs have as many probed instructions as they may have")
 
 // prepare makes a point, or reuses the one that was there, with its slot.
 func (x *text) prepare(addr uint64) (*point, error) {
@@ -290,15 +292,17 @@ func (x *text) prepare(addr uint64) (*point, error) {
 	if old := x.knew(addr); old != nil && old.plan.Code == plan.Code {
 		return old, nil
 	}
-	if x.made >= mostPoints || pointsMade >= mostOfAll {
-		return nil, errPoints
+	if most := mostPoints(); pointsMade >= most {
+		return nil, refusal.New(syscall.ENOMEM, "uprobes: programs have %d probed instructions, as many as there is memory for", most)
 	}
-	x.made, pointsMade = x.made+1, pointsMade+1
 	pt := &point{addr: uintptr(addr), plan: plan}
 	pt.stepped, _ = plan.As(place.Step)
 	pt.check = im.CheckAt(addr - bias)
 	if plan.Way == place.Boost || plan.Way == place.Step {
-		return pt, x.giveSlot(pt)
+		if err := x.giveSlot(pt); err != nil {
+			return nil, err
+		}
 	}
+	x.made, pointsMade = x.made+1, pointsMade+1
 	return pt, nil
 }

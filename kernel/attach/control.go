@@ -64,6 +64,10 @@ func writeLinks(w io.Writer) {
 				first += " [DISABLED]"
 			}
 		}
-		ctl.Line(w, "%6d %s  %-8s %s", len(places), counts.Row(l.Ledger()), l.Options.Owner, first)
+		sum := l.Ledger()
+		if loss := sum.Loss(); loss != "" {
+			first += "  " + loss
+		}
+		ctl.Line(w, "%6d %s  %-8s %s", len(places), counts.Row(sum), l.Options.Owner, first)
 	}
 }

@@ -19,6 +19,8 @@ type Account struct {
 	NoInst    uint64 // of Disarmed: calls of a return probe, entered when it had room for no more
 	Throttled uint64 // beyond the budget
 	Held      uint64 // before all programs of a file were attached, or after the first was not
+	Unset     uint64 // places in programs where its probes could not be set: no hits
+	Why       string // of these, the first reason
 
 	Unexplained int64
 }
@@ -32,7 +34,7 @@ func (p *Prog) Account() Account {
 	}
 	l := p.Ledger()
 	a := Account{Hits: l.Entered - l.InFlight, Recursion: nested + l.Recursion, Disarmed: l.Disarmed + l.NoInst + l.Abandoned + l.Declined,
-		NoInst: l.NoInst, Throttled: sum.Throttled, Held: sum.Idle}
+		NoInst: l.NoInst, Unset: l.Unset, Why: l.Why, Throttled: sum.Throttled, Held: sum.Idle}
 	a.Run = l.Handled - nested - sum.Throttled - sum.Idle
 	p.mu.Lock()
 	if p.always {

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"cmp"
+	"fmt"
 	"sync/atomic"
 	"unsafe"
 )
@@ -17,14 +19,30 @@ type Ledger struct {
 	Disarmed  uint64 // disabled or unregistered meanwhile; of a return probe, unregistered before the call returned
 	Abandoned uint64 // the handler broke the rules; of a return probe, also calls that were left
 	InFlight  uint64 // return probe: calls that have not returned yet
+
+	// Unset is at how many places in programs the probe could not be set, each time a program has mapped one: what
+	// is executed there is no hit. Why is the first reason.
+	Unset uint64
+	Why   string
 }
 
-// Missed is the sum of the reasons.
-func (l Ledger) Missed() uint64 { return l.Recursion + l.NoInst + l.Disarmed + l.Abandoned }
+// reasons is the sum of those for which hits were missed.
+func (l Ledger) reasons() uint64 { return l.Recursion + l.NoInst + l.Disarmed + l.Abandoned }
+
+// Missed is the sum of the reasons, and 1 for each place that is unset: how many hits it would have had is not known.
+func (l Ledger) Missed() uint64 { return l.reasons() + l.Unset }
 
 // Unexplained is how many hits are missing from the ledger.
 func (l Ledger) Unexplained() int64 {
 	return int64(l.Entered-l.InFlight) - l.ended()
+}
+
+// Loss says what is unset, and why; "" if nothing is.
+func (l Ledger) Loss() string {
+	if l.Unset == 0 {
+		return ""
+	}
+	return fmt.Sprintf("unset at %d of its places in programs: %s", l.Unset, l.Why)
 }
 
 // Plus returns the sum of both.
@@ -32,6 +50,7 @@ func (l Ledger) Plus(o Ledger) Ledger {
 	return Ledger{
 		l.Entered + o.Entered, l.Handled + o.Handled, l.Declined + o.Declined, l.Recursion + o.Recursion,
 		l.NoInst + o.NoInst, l.Disarmed + o.Disarmed, l.Abandoned + o.Abandoned, l.InFlight + o.InFlight,
+		l.Unset + o.Unset, cmp.Or(l.Why, o.Why),
 	}
 }
 
@@ -57,6 +76,8 @@ const (
 type Counter struct {
 	n      [NumEvents]atomic.Uint64
 	Flying atomic.Int64 // return probe: calls that have not returned
+	unset  atomic.Uint64
+	why    atomic.Pointer[string]
 }
 
 // Count counts e.
@@ -64,6 +85,13 @@ func (c *Counter) Count(e Event) { c.n[e].Add(1) }
 
 // Uncount takes a Count back.
 func (c *Counter) Uncount(e Event) { c.n[e].Add(^uint64(0)) }
+
+// Unset counts a place at which the probe could not be set, and keeps the first reason.
+func (c *Counter) Unset(err error) {
+	why := err.Error()
+	c.why.CompareAndSwap(nil, &why)
+	c.unset.Add(1)
+}
 
 // Begin counts a hit that is in flight until End says what has become of it, and returns how many are.
 func (c *Counter) Begin() (inFlight int64) {
@@ -81,9 +109,13 @@ func (c *Counter) End(e Event) {
 // Ledger returns the counts.
 func (c *Counter) Ledger() Ledger {
 	n := func(e Event) uint64 { return c.n[e].Load() }
-	return settled(func() uint64 { return n(Entered) }, c.Flying.Load, func() Ledger {
+	l := settled(func() uint64 { return n(Entered) }, c.Flying.Load, func() Ledger {
 		return Ledger{Handled: n(Handled), Declined: n(Declined), NoInst: n(NoInst), Disarmed: n(Disarmed), Abandoned: n(Abandoned)}
 	})
+	if why := c.why.Load(); why != nil {
+		l.Unset, l.Why = c.unset.Load(), *why
+	}
+	return l
 }
 
 // account is a CPU's part of a ledger. Wherever it begins, its counters share no cache line
@@ -193,4 +225,4 @@ func settled(entered func() uint64, inFlight func() int64, ended func() Ledger) 
 }
 
 // ended is how many hits are not in flight.
-func (l Ledger) ended() int64 { return int64(l.Handled + l.Declined + l.Missed()) }
+func (l Ledger) ended() int64 { return int64(l.Handled + l.Declined + l.reasons()) }

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -229,5 +230,24 @@ func TestLedgerIsWholeWhileItIsWritten(t *testing.T) {
 	writers.Wait()
 	if l := c.Ledger(); l.Unexplained() != 0 || l.InFlight != 0 {
 		t.Errorf("%+v", l)
+	}
+}
+
+// TestUnset: a place without a probe is a miss that is no hit, and keeps the first reason.
+func TestUnset(t *testing.T) {
+	var c Counter
+	if l := c.Ledger(); l.Loss() != "" {
+		t.Errorf("%q", l.Loss())
+	}
+	c.Unset(errors.New("the first"))
+	c.Unset(errors.New("the second"))
+	c.Begin()
+	c.End(NoInst)
+	l := c.Ledger()
+	if l.Unset != 2 || l.Missed() != 3 || l.Unexplained() != 0 || l.Loss() != "unset at 2 of its places in programs: the first" {
+		t.Errorf("%+v: %d missed, %q", l, l.Missed(), l.Loss())
+	}
+	if sum := l.Plus(Ledger{}).Plus(l); sum.Unset != 4 || sum.Why != "the first" {
+		t.Errorf("%+v", sum)
 	}
 }

@@ -179,9 +179,33 @@ var places = []Mutant{
 	},
 	{
 		Name: "slot-page-writable", File: "uprobes/slot.go",
-		Old: "space.PageSize, space.Read|space.Exec, space.NoReplace, p, 0)", New: "space.PageSize, space.Read|space.Write|space.Exec, space.NoReplace, p, 0)",
+		Old: "space.PageSize, space.Read|space.Exec, how|", New: "space.PageSize, space.Read|space.Write|space.Exec, how|",
 		By:  host("uprobes", "TestSlotsNextToMappings"),
 		Why: "a program changes the copies that its probes execute",
+	},
+	{
+		Name: "slots-near-or-not-at-all", File: "uprobes/slot.go",
+		Old: " || errors.Is(err, syscall.ENOMEM) && x.mapSlots(0, 0) == nil {", New: " {",
+		By:  host("uprobes", "TestNoPageIsNear"),
+		Why: "a program with nothing free near its text is not probed",
+	},
+	{
+		Name: "register-of-a-far-copy-kept", File: "uprobes/place/slot.go",
+		Old: "\tp.restoreSpare(r, slot, s)\n\treturn true\n", New: "\treturn true\n",
+		By:  host("uprobes", "TestNoPageIsNear"),
+		Why: "a program finds an address in a register after an instruction that does not change it",
+	},
+	{
+		Name: "slots-count-against-the-limit", File: "uprobes/slot.go",
+		Old: "how|space.OfKernel", New: "how",
+		By:  host("uprobes", "TestSlotsAtTheLimit"),
+		Why: "a probe takes from a program what RLIMIT_AS lets it have",
+	},
+	{
+		Name: "unset-without-a-word", File: "uprobes/inode.go",
+		Old: "\tc.Unset(err)\n", New: "",
+		By:  host("uprobes", "TestPlacesWithoutAProbeAreCounted"),
+		Why: "nobody is told that a program is not probed",
 	},
 	{
 		Name: "slots-page-kept", File: "uprobes/slot.go",

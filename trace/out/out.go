@@ -50,6 +50,14 @@ func (p *Printer) Attached(n int) error {
 	return p.text("Attached %d probe%s\n", n, s)
 }
 
+// Unset says, in JSON, at how many places in programs a probe could not be set; people are told where losses are.
+func (p *Printer) Unset(probe string, places uint64, why string) error {
+	if !p.JSON {
+		return nil
+	}
+	return p.object("unset_probes", fmt.Sprintf(`{"probe": %s, "places": %d, "reason": %s}`, Quote(probe), places, Quote(why)))
+}
+
 func (p *Printer) text(format string, args ...any) error {
 	_, err := fmt.Fprintf(p.W, format, args...)
 	return err

@@ -29,6 +29,10 @@ func (s *session) ledger() {
 		if a.NoInst > 0 {
 			fmt.Fprintf(s.Err, "bt: %s: %d of %d calls missed: more at the same time than the probe has room for\n", s.point(i), a.NoInst, a.Hits)
 		}
+		if a.Unset > 0 {
+			fmt.Fprintf(s.Err, "bt: %s: unset at %d of its places in programs, where no hit is seen: %s\n", s.point(i), a.Unset, a.Why)
+			s.Out.Unset(s.point(i), a.Unset, a.Why)
+		}
 		if a.Unexplained != 0 {
 			fmt.Fprintf(s.Err, "bt: %s: %d hits are not accounted for\n", s.point(i), a.Unexplained)
 		}
