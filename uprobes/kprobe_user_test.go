@@ -152,3 +152,82 @@ func TestModuleForgetsUserProbe(t *testing.T) {
 		must(t, UnregisterKprobeUser(k))
 	}, func(p *player) { execute(p, textAt) })
 }
+
+// TestUserProbeOfACopiedPage: the program shares its page with a child, so the breakpoint is in a copy. The probe is
+// removed by the page that it was inserted into, and by the one that is there now, and by no other.
+func TestUserProbeOfACopiedPage(t *testing.T) {
+	for _, now := range []bool{false, true} {
+		var pr *proc.Process
+		play(t, func(p *proc.Process) { pr = p }, func(p *player) {
+			inserted, removed := make(chan bool), make(chan bool)
+			p.Fork(func(c *player) {
+				c.Call(nGetpid)
+				close(inserted)
+				<-removed
+			}, fork)
+			<-inserted
+			k := userProbe(t, pr, func(*KprobeUser) {})
+			must(t, RegisterKprobeUser(k))
+			must(t, InsertKprobeUserspace(k))
+			was, is := k.User.Page, pr.Memory().Resident(textAt)
+			if was == is {
+				t.Errorf("the page has not been copied")
+			}
+			k.User.Page = max(was, is) + space.PageSize
+			if err := RemoveKprobeUser(k); !errors.Is(err, syscall.EINVAL) {
+				t.Errorf("by another page: %v", err)
+			}
+			if k.User.Page = was; now {
+				k.User.Page = is
+			}
+			if err := RemoveKprobeUser(k); err != nil {
+				t.Errorf("by the page that is there now: %v: %v", now, err)
+				k.User.Page = max(was, is) - k.User.Page + min(was, is)
+				must(t, RemoveKprobeUser(k))
+			}
+			must(t, UnregisterKprobeUser(k))
+			close(removed)
+			for p.Call(wait4, ^uint64(0), 0, 0, 0) < 0 {
+			}
+		})
+	}
+}
+
+// planting is what the module registers.
+var planting Uprobe
+
+func init() {
+	module.Register(&module.Module{Name: "plants", Init: func() error { return RegisterUprobe(&planting) }, Exit: func() {}})
+}
+
+// TestModuleForgetsWhatItsHandlersRegister: probes, return probes and those by inode and offset that a module's handler
+// has registered, and what a callback of that has, are the module's, and go with it.
+func TestModuleForgetsWhatItsHandlersRegister(t *testing.T) {
+	play(t, func(p *proc.Process) {
+		hit := func(u *Uprobe, _ *amd64.Regs) { t.Errorf("%#x is hit", u.Vaddr) }
+		byInode := userProbe(t, p, func(*KprobeUser) { t.Error("it is hit") })
+		later := &Uprobe{Pid: p.PID, Vaddr: textAt + 8, Handler: hit}
+		first := &Uprobe{Pid: p.PID, Vaddr: textAt + 9, Handler: hit, RegistrationCallback: func(*Uprobe, int, Type, error) { RegisterUprobe(later) }}
+		returns := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) { t.Error("it returns") }}
+		returns.U.Pid, returns.U.Vaddr = p.PID, textAt+10
+		planting = Uprobe{Pid: p.PID, Vaddr: textAt + 4, Handler: func(*Uprobe, *amd64.Regs) {
+			RegisterUprobe(first)
+			RegisterUretprobe(returns)
+			must(t, RegisterKprobeUser(byInode))
+			must(t, InsertKprobeUserspace(byInode))
+		}}
+		must(t, module.Insmod("plants"))
+	}, func(p *player) {
+		execute(p, textAt+4)
+		if n := len(All()); n != 5 {
+			t.Errorf("%d are registered before", n)
+		}
+		must(t, module.Rmmod("plants"))
+		if len(byPair)+len(All()) != 0 {
+			t.Errorf("%d are registered by inode, %d inserted", len(byPair), len(All()))
+		}
+		for at := uint64(textAt); at < textAt+12; at++ {
+			probedAt(t, p, "behind the module", at, false)
+		}
+	})
+}

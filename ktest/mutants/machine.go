@@ -51,6 +51,18 @@ var machine = []Mutant{
 		Why: "of two breakpoints that are written at the same time one is lost",
 	},
 	{
+		Name: "nmi-in-ring-3-counts-as-passed", File: "kernel/grace/grace_tamago.go",
+		Old: " && !trap.InNMI(i)", New: "",
+		By:  kernel(2, "user/nmi_in_ring_3_is_not_outside_of_probes"),
+		Why: "a slot is given out again while the handler of an NMI is in it",
+	},
+	{
+		Name: "hit-of-a-program-counts-as-passed", File: "kernel/grace/grace_tamago.go",
+		Old: " && !trap.InHit(i)", New: "",
+		By:  program(2, "uprobes/trap_hit_is_not_outside_of_probes", "probed"),
+		Why: "a slot is given out again while the handler of a program's probe is in it",
+	},
+	{
 		Name: "idle-cpu-counts-as-passed", File: "kernel/grace/grace_tamago.go",
 		Old: "\t\tif goruntime.Quiet(i) != s[i] || inRing3(i) {\n", New: "\t\tif idle, _, _ := goruntime.Idle(i); idle || goruntime.Quiet(i) != s[i] || inRing3(i) {\n",
 		By:  kernel(2, "stop/grace_period_waits_for_interrupts_of_idle_cpus"),

@@ -31,6 +31,7 @@ func init() {
 	suites.Add("uprobes/trap_hits_while_memory_is_watched", whileWatched)
 	suites.Add("uprobes/trap_hit_goes_on_in_the_goroutine", goesOnInGoroutine)
 	suites.Add("uprobes/trap_handler_hits_a_kernel_probe", hitsKernelProbe)
+	suites.Add("uprobes/trap_hit_is_not_outside_of_probes", hitIsWaitedFor)
 }
 
 // trapped makes probes of this case trap-safe.
@@ -313,3 +314,31 @@ func whileWatched(t *suites.T) {
 }
 
 var watched uint64
+
+// hitIsWaitedFor: a CPU stands in a hit of a program, and no grace period ends meanwhile. A case that comes late may find
+// that the handler has been abandoned, and tries again.
+func hitIsWaitedFor(t *suites.T) {
+	t.SeveralProcessors()
+	defer suites.NoCollection()()
+	p := need(t, "/bin/probed")
+	for range 10 {
+		h := new(suites.Standing)
+		u := &uprobes.Uprobe{TrapSafe: true, Handler: func(*uprobes.Uprobe, *amd64.Regs) {
+			if cpu.InHandler() { // a thread's first hit is handled in its goroutine
+				h.Stand()
+			}
+		}}
+		r := p.start(t, func(in *proc.Process) { p.probe(t, in, u, "leaf") }, "spin")
+		t.Until("a hit", h.Stands)
+		stood, passed := h.Passed()
+		r.kill(t)
+		if u.Ledger().Abandoned != 0 {
+			continue
+		}
+		if !stood || passed {
+			t.Errorf("a CPU stands in a hit: %v; it is outside of all probes: %v", stood, passed)
+		}
+		return
+	}
+	t.Fatalf("the handler has been abandoned each time")
+}

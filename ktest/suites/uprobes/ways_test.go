@@ -27,7 +27,7 @@ var oneWay = map[string]string{
 	"by_inode_and_offset": documents, "by_inode_rules": documents, "by_inode_fault_handler": documents,
 	"by_inode_pre_handler_faults": documents,
 
-	"entry_handler_that_breaks_the_rules_in_trap": trapped,
+	"entry_handler_that_breaks_the_rules_in_trap": trapped, "unset_is_told": unhit,
 }
 
 const (

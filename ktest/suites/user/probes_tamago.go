@@ -10,6 +10,7 @@ import (
 	ring3 "sonde/arch/amd64/user"
 	"sonde/kernel/cpu"
 	"sonde/kernel/notifier"
+	"sonde/kernel/smp"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/optprobe"
@@ -19,6 +20,7 @@ func init() {
 	suites.Add("user/nmis_in_ring_3", nmis)
 	suites.Add("user/kernel_probes_beside_programs", probes)
 	suites.Add("user/probes_in_nmis_in_ring_3", probesInNMIs)
+	suites.Add("user/nmi_in_ring_3_is_not_outside_of_probes", nmiIsWaitedFor)
 }
 
 // takeNMIs makes NMIs call f until the function it returns is called. count is how many
@@ -132,4 +134,35 @@ func probesInNMIs(t *suites.T) {
 		t.Errorf("%d NMIs, %d hits, %d bad results", count.Load(), hits, bad.Load())
 	}
 	kprobes.UnregisterKprobe(k)
+}
+
+// nmiIsWaitedFor: a CPU stands in an NMI that has come in ring 3, and no grace period ends meanwhile.
+func nmiIsWaitedFor(t *suites.T) {
+	t.SeveralProcessors()
+	defer suites.NoCollection()()
+	_, spin, _, _, _, _ := pieces()
+	p := load(t, piece(t, spin))
+	defer p.Close()
+	l := loops(t, p, cpu.Num()-1, nil)
+	defer l.end()
+	var h suites.Standing
+	defer suites.OnNMI(func(r *amd64.Regs) notifier.Action {
+		if r.CS&3 != 0 {
+			h.Stand()
+		}
+		return notifier.Stop
+	})()
+	t.Until("an NMI in ring 3", func() bool {
+		for id := range cpu.Num() {
+			if id != cpu.ID() && !h.Stands() {
+				cpu.SendNMI(id)
+			}
+		}
+		return h.Stands()
+	})
+	stood, passed := h.Passed()
+	smp.CallAll(func() {}) // NMIs that were sent meanwhile come before that
+	if !stood || passed {
+		t.Errorf("a CPU stands in an NMI: %v; it is outside of all probes: %v", stood, passed)
+	}
 }
