@@ -3,38 +3,62 @@ package shell
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 )
 
 var grepCommand = &Command{
 	Name:  "grep",
-	Usage: "[-cinqv] text [file...]",
-	Help:  "print the lines that contain a text; ^ and $ match the ends of a line (-i: ignore case, -v: lines without it, -c: count, -n: with numbers, -q: print nothing)",
+	Usage: "[-cEinqv] text [file...]",
+	Help:  "print the lines that contain a text, or one of several with \\| between them; ^ and $ match the ends of a line (-E: a regular expression, -i: ignore case, -v: lines without it, -c: count, -n: with numbers, -q: print nothing)",
 	Run:   grep,
 }
 
-// matcher is what grep searches for. It is text, not a pattern: the names of Go symbols are full of
+// matcher is what grep searches for. Without -E it is texts, not patterns: the names of Go symbols are full of
 // characters that are special in patterns.
 type matcher struct {
-	text             string
-	atStart, atEnd   bool
-	fold, not, count bool
-	number, quiet    bool
+	pattern       *regexp.Regexp
+	not, count    bool
+	number, quiet bool
+}
+
+// patternOf is what grep's argument means.
+//
+// Errors: it is no regular expression.
+func patternOf(text string, extended, fold bool) (*regexp.Regexp, error) {
+	if !extended {
+		var any []string
+		for one := range strings.SplitSeq(text, `\|`) {
+			one, start := strings.CutPrefix(one, "^")
+			one, end := strings.CutSuffix(one, "$")
+			one = regexp.QuoteMeta(one)
+			if start {
+				one = "^" + one
+			}
+			if end {
+				one += "$"
+			}
+			any = append(any, one)
+		}
+		text = strings.Join(any, "|")
+	}
+	if fold {
+		text = "(?i)" + text
+	}
+	return regexp.Compile(text)
 }
 
 func grep(c *Context, args []string) error {
-	opts, rest, err := Options(args, "cinqvFe")
+	opts, rest, err := Options(args, "cinqvFEe")
 	if err != nil {
 		return err
 	}
 	if len(rest) == 0 {
 		return Usagef("no text given")
 	}
-	m := matcher{fold: has(opts, 'i'), not: has(opts, 'v'), count: has(opts, 'c'), number: has(opts, 'n'), quiet: has(opts, 'q')}
-	m.text, m.atStart = strings.CutPrefix(rest[0], "^")
-	m.text, m.atEnd = strings.CutSuffix(m.text, "$")
-	if m.fold {
-		m.text = strings.ToLower(m.text)
+	m := matcher{not: has(opts, 'v'), count: has(opts, 'c'), number: has(opts, 'n'), quiet: has(opts, 'q')}
+	if m.pattern, err = patternOf(rest[0], has(opts, 'E'), has(opts, 'i')); err != nil {
+		return Usagef("%v", err)
 	}
 	found := false
 	err = eachReader(c, rest[1:], func(name string, r io.Reader) error {
@@ -57,7 +81,7 @@ func (m matcher) print(c *Context, name string, r io.Reader) (int, error) {
 	err := eachLine(r, func(line string) error {
 		i++
 		line = strings.TrimSuffix(line, "\n")
-		if m.match(line) == m.not {
+		if m.pattern.MatchString(line) == m.not {
 			return nil
 		}
 		n++
@@ -75,19 +99,4 @@ func (m matcher) print(c *Context, name string, r io.Reader) (int, error) {
 		fmt.Fprintf(c.Out, "%s%d\n", name, n)
 	}
 	return n, err
-}
-
-func (m matcher) match(line string) bool {
-	if m.fold {
-		line = strings.ToLower(line)
-	}
-	switch {
-	case m.atStart && m.atEnd:
-		return line == m.text
-	case m.atStart:
-		return strings.HasPrefix(line, m.text)
-	case m.atEnd:
-		return strings.HasSuffix(line, m.text)
-	}
-	return strings.Contains(line, m.text)
 }

@@ -3,13 +3,17 @@ package shell
 import (
 	"io"
 	"strconv"
+	"strings"
 )
 
 var headCommand = &Command{
 	Name:  "head",
-	Usage: "[-n lines] [file...]",
-	Help:  "print the first lines",
+	Usage: "[-n lines | -c bytes] [file...]",
+	Help:  "print the first lines, or bytes",
 	Run: func(c *Context, args []string) error {
+		if len(args) > 0 && strings.HasPrefix(args[0], "-c") {
+			return headBytes(c, args)
+		}
 		n, files, err := lineCount(args)
 		if err != nil || n == 0 {
 			return err
@@ -31,6 +35,25 @@ var headCommand = &Command{
 			return err
 		})
 	},
+}
+
+// headBytes prints the first bytes.
+func headBytes(c *Context, args []string) error {
+	opts, files, err := Options(args, "c:")
+	if err != nil {
+		return err
+	}
+	n, err := strconv.ParseInt(opts['c'], 10, 64)
+	if err != nil || n < 0 {
+		return Usagef("%q is not a number of bytes", opts['c'])
+	}
+	return eachReader(c, files, func(_ string, r io.Reader) error {
+		_, err := io.CopyN(c.Out, r, n)
+		if err == io.EOF {
+			return nil
+		}
+		return err
+	})
 }
 
 // lineCount reads "-n 5" or "-5"; 10 is the default.

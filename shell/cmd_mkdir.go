@@ -8,20 +8,20 @@ import (
 
 var mkdirCommand = &Command{
 	Name:  "mkdir",
-	Usage: "directory...",
-	Help:  "make directories",
+	Usage: "[-p] directory...",
+	Help:  "make directories (-p: also those that lead there, unless they are there)",
 	Run: func(c *Context, args []string) error {
-		return eachOperand(args, func(path string) error { return vfs.Mkdir(c.path(path)) })
+		opts, paths, err := Options(args, "p")
+		if err != nil {
+			return err
+		}
+		return eachPath(paths, func(path string) error {
+			if has(opts, 'p') {
+				return vfs.MkdirAll(c.path(path), 0755)
+			}
+			return vfs.Mkdir(c.path(path))
+		})
 	},
-}
-
-// eachOperand is eachPath for a command that has no options: a path that begins with "-" stands after "--".
-func eachOperand(args []string, f func(string) error) error {
-	_, paths, err := Options(args, "")
-	if err != nil {
-		return err
-	}
-	return eachPath(paths, f)
 }
 
 // eachPath calls f with each path, also after an error.

@@ -1,12 +1,28 @@
 package shell
 
-import "sonde/kernel/vfs"
+import (
+	"errors"
+	"io/fs"
+
+	"sonde/kernel/vfs"
+)
 
 var rmCommand = &Command{
 	Name:  "rm",
-	Usage: "path...",
-	Help:  "remove files and empty directories",
+	Usage: "[-f] path...",
+	Help:  "remove files and empty directories (-f: do not mind those that are not there)",
 	Run: func(c *Context, args []string) error {
-		return eachOperand(args, func(path string) error { return vfs.Remove(c.path(path)) })
+		opts, paths, err := Options(args, "f")
+		force := has(opts, 'f')
+		if err != nil || force && len(paths) == 0 {
+			return err
+		}
+		return eachPath(paths, func(path string) error {
+			err := vfs.Remove(c.path(path))
+			if force && errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		})
 	},
 }

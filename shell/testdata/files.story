@@ -71,3 +71,16 @@ rm: /proc/version: only the kernel makes and removes names in this directory
 sonde# cat /proc/uptime ../proc/./version
 12300.00 18000.00
 sonde version test
+sonde# rm -f /tmp/none /tmp/nowhere/none && rm -f && rm /tmp/none
+rm: /tmp/none: no such file or directory
+(status 1)
+sonde# echo > /tmp/some; rm -f /tmp/some /tmp/none; ls /tmp
+sonde# rm -f /proc/version
+rm: /proc/version: only the kernel makes and removes names in this directory
+(status 1)
+sonde# mkdir -p /tmp/p/q/r /tmp/p && mkdir -p /tmp/p/q && ls /tmp/p/q
+r
+sonde# echo > /tmp/p/f; mkdir -p /tmp/p/f/g
+mkdir: /tmp/p/f/g: not a directory
+(status 1)
+sonde# rm /tmp/p/f; rm /tmp/p/q/r /tmp/p/q /tmp/p

@@ -1,6 +1,6 @@
 sonde# help grep
-usage: grep [-cinqv] text [file...]
-print the lines that contain a text; ^ and $ match the ends of a line (-i: ignore case, -v: lines without it, -c: count, -n: with numbers, -q: print nothing)
+usage: grep [-cEinqv] text [file...]
+print the lines that contain a text, or one of several with \| between them; ^ and $ match the ends of a line (-E: a regular expression, -i: ignore case, -v: lines without it, -c: count, -n: with numbers, -q: print nothing)
 sonde# help nothing
 help: no command, program or purpose nothing
 (status 1)
@@ -37,11 +37,11 @@ sonde# echo a b c | wc -w
 3
 sonde# head -n x /proc/version
 head: "x" is not a number of lines
-usage: head [-n lines] [file...]
+usage: head [-n lines | -c bytes] [file...]
 (status 2)
 sonde# grep
 grep: no text given
-usage: grep [-cinqv] text [file...]
+usage: grep [-cEinqv] text [file...]
 (status 2)
 sonde# history | tail -1
    12  history | tail -1
@@ -132,3 +132,30 @@ sonde# echo abc | grep -q b && echo it is there
 it is there
 sonde# echo abc | grep -q d
 (status 1)
+sonde# for i in 2 3 7 12 15 25; do echo $i; done > /tmp/seq; grep '12\|^3$' /tmp/seq
+3
+12
+sonde# grep -c '1.' /tmp/seq
+0
+(status 1)
+sonde# grep -E '^(1|2)5$|7' /tmp/seq
+7
+15
+25
+sonde# grep -iE 'SEQ|x{3}' /tmp/seq; echo 'xXx)(' | grep -icE 'x{3}'; echo 'xXx)(' | grep -c ')('
+1
+1
+sonde# grep -E '(' /tmp/seq
+grep: error parsing regexp: missing closing ): `(`
+usage: grep [-cEinqv] text [file...]
+(status 2)
+sonde# head -c 5 /tmp/seq; echo; head -c3 /tmp/seq; echo abc | head -c 100; head -c -1 /tmp/seq
+2
+3
+7
+2
+3abc
+head: "-1" is not a number of bytes
+usage: head [-n lines | -c bytes] [file...]
+(status 2)
+sonde# rm /tmp/seq

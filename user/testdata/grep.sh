@@ -1,1 +1,1 @@
-seq 30 | grep 1; seq 30 | grep -v '[0-8]'; seq 30 | grep -c 2; seq 30 | grep -n '^2.$'; echo ABC | grep -i b; seq 3 | grep -q 2 && echo found
+seq 30 | grep 1; seq 30 | grep -v '[0-8]'; seq 30 | grep -c 2; seq 30 | grep -n '^2.$'; echo ABC | grep -i b; seq 3 | grep -q 2 && echo found; seq 30 | grep '12\|^3$'; seq 30 | grep -E '^(1|2)5$|7'; echo 'a|b' | grep -c -F 'a|'

@@ -3,8 +3,10 @@ package tools
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // few reads the arguments of head and tail: -n COUNT or -COUNT, and files.
@@ -22,8 +24,13 @@ func few(s Streams, name string, args []string) (n int, files []string, err erro
 	return n, f.Args(), err
 }
 
-// Head prints the first lines.
+// Head prints the first lines, or with -c the first bytes.
 func Head(s Streams, args []string) error {
+	if len(args) > 0 {
+		if n, ok := strings.CutPrefix(args[0], "-c"); ok {
+			return headBytes(s, append(strings.Fields("-c "+n), args[1:]...))
+		}
+	}
 	n, files, err := few(s, "head", args)
 	if err != nil {
 		return err
@@ -37,6 +44,21 @@ func Head(s Streams, args []string) error {
 			left--
 			return left > 0
 		})
+	})
+}
+
+func headBytes(s Streams, args []string) error {
+	f := Flags(s, "head")
+	n := f.Int64("c", 0, "how many bytes")
+	if err := Parse(f, args); err != nil {
+		return err
+	}
+	if *n < 0 {
+		return fmt.Errorf("-c %d: the count must not be negative", *n)
+	}
+	return each(s, "head", f.Args(), func(in input) error {
+		_, err := io.CopyN(s.Out, in, *n)
+		return ended(err)
 	})
 }
 
@@ -74,7 +96,7 @@ func Grep(s Streams, args []string) error {
 	var g grep
 	f := Flags(s, "grep")
 	fixed, fold := f.Bool("F", false, "the pattern is plain text"), f.Bool("i", false, "ignore case")
-	f.Bool("E", true, "the pattern is an extended regular expression")
+	extended := f.Bool("E", false, "the pattern is an extended regular expression: | and \\| mean what they mean there")
 	f.BoolVar(&g.invert, "v", false, "print the lines that do not match")
 	f.BoolVar(&g.count, "c", false, "print only how many lines match")
 	f.BoolVar(&g.number, "n", false, "print line numbers")
@@ -87,8 +109,11 @@ func Grep(s Streams, args []string) error {
 		return usage
 	}
 	text := f.Arg(0)
-	if *fixed {
+	switch {
+	case *fixed:
 		text = regexp.QuoteMeta(text)
+	case !*extended:
+		text = strings.ReplaceAll(text, `\|`, "|")
 	}
 	if *fold {
 		text = "(?i)" + text
