@@ -181,6 +181,7 @@ func runScript(script string) {
 	} else {
 		s = newShell(new(console.Output))
 	}
+	s.Controlling = console.TTY
 	go typed()
 	done := kthread.RunCritical("script", func() { s.Run(script); s.HangUp() })
 	<-done.Done()

@@ -112,3 +112,14 @@ func useBash(c *console) {
 	c.enter("echo $?")
 	c.see(`echo \$\?\r\n9\r\n`)
 }
+
+// TestInteractiveShellInAScript: bash with job control has the terminal in a script of -c, alone and in a pipe. It used
+// to stop for ever.
+func TestInteractiveShellInAScript(t *testing.T) {
+	runsBeside(t)
+	out, err := launch(t, "-add", debians(t, "/bin/bash"), "-deps", "-c", `bash -ic 'echo one'; echo "echo two; sleep 0.1 & wait; exit 3" | bash -i; echo status $?; echo end`).CombinedOutput()
+	if err != nil {
+		t.Error(err)
+	}
+	sees(t, string(out), `^one\r?$`, `^two\r?$`, `Done +sleep 0.1`, `^status 3\r?$`, `^end\r?$`)
+}

@@ -12,7 +12,9 @@ import (
 func (s *Shell) foreground(st *syntax.Stmt) {
 	j := s.newJob(s.textOf(st))
 	if !s.interactive {
+		j.front = s.Controlling
 		s.inline(j, func(s *Shell) { s.stmt(st) })
+		j.leaveTerminal()
 		return
 	}
 	j.main = j.add(j.text, 0)
@@ -116,6 +118,17 @@ func (j *job) lendTerminal(s *Shell) {
 	t.SetForeground(group)
 	if s.typeAhead != nil {
 		t.Input(s.typeAhead())
+	}
+}
+
+// leaveTerminal ends what lendTerminal began for a script. What was typed stays there, and the modes, for the next
+// command.
+func (j *job) leaveTerminal() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.modes != nil {
+		j.front.SetForeground(0)
+		j.modes = nil
 	}
 }
 

@@ -32,6 +32,12 @@ var programs = map[string]proctest.Program{
 		}
 	},
 	"pause": func(p *proctest.Player) { p.Call(nPause) },
+	"front": func(p *proctest.Player) { // exits 0 if its group is in the foreground of its terminal
+		own, _ := p.World.Table.Find(int(p.Call(nGetpid)))
+		group, _ := own.Group()
+		term, _ := own.Terminal().(*tty.TTY)
+		p.Call(nExitGroup, map[bool]uint64{true: 0, false: 7}[term != nil && term.Foreground() == group])
+	},
 	"yes": func(p *proctest.Player) {
 		for {
 			say(p, "y\n")
@@ -258,6 +264,26 @@ func TestWhatIsTypedIsForWhoHasTheTerminal(t *testing.T) {
 	u.see("sonde# $")
 	io.WriteString(u.w, "\x04")
 	<-u.done
+}
+
+// TestScriptsTerminal: the group of a script's program has the foreground of the terminal that controls it, also in a
+// pipe and in a script within, but not in the background; nobody has it afterwards.
+func TestScriptsTerminal(t *testing.T) {
+	out := new(buffer)
+	s := New(newWorld(t), out)
+	s.Controlling = tty.New(out, func(int, tty.Signal) {})
+	TableOf(s.Machine).Init().SetTerminal(s.Controlling)
+	if s.Run("front; echo $?; echo x | front; echo $?; sh -c 'front; front; echo $?'; front & wait $!; echo $?"); out.String() != "0\n0\n0\n7\n" {
+		t.Errorf("%q", out.String())
+	}
+	if group := s.Controlling.Foreground(); group != 0 {
+		t.Errorf("group %d has the terminal after the script", group)
+	}
+	s.Controlling = nil
+	s.Run("front; echo $?")
+	if !strings.HasSuffix(out.String(), "7\n7\n") {
+		t.Errorf("%q", out.String())
+	}
 }
 
 // TestStraceAttachesAndLeaves: ^C ends strace, and the traced program continues.

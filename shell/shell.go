@@ -22,6 +22,9 @@ type Shell struct {
 
 	// Terminal is the terminal of the shell; nil for a script. Programs get it.
 	Terminal *tty.TTY
+	// Controlling is the terminal that controls the programs of a script, whose group has its foreground while the
+	// script waits for them: else those that want it would stop for ever. nil for a shell at a terminal.
+	Controlling *tty.TTY
 
 	// Symbols lists the symbols that begin with a prefix, for completion; it may be nil.
 	Symbols func(prefix string) []string
