@@ -118,7 +118,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.StringVar(&o.Script, "c", "", "run this `script` instead of a prompt, and exit with its status")
 	flags.BoolVar(&o.quiet, "q", false, "with -c: show the console only if the kernel crashes or stops unexpectedly")
 	flags.StringVar(&o.CPU, "cpu", "", "processor `model`, as for QEMU's -cpu: qemu64, EPYC, max,-smap (default: one with all features)")
-	flags.StringVar(&accel, "accel", autoAccel, "`accelerator`: tcg; kvm; counted, whose clock counts instructions; or auto, which is kvm if it works")
+	flags.StringVar(&accel, "accel", autoAccel, "`accelerator`: tcg; kvm; counted, whose clock counts instructions; stepped, where interrupts come at each; or auto, which is kvm if it works")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		flags.SetOutput(w)

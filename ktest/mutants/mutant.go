@@ -23,6 +23,7 @@ type Test struct {
 
 	Case    string // of the kernel's: ktest Case
 	CPUs    int
+	Stepped bool   // interrupts come at each instruction: machine.Stepped
 	Program string // a program of qemu/testdata/programs that the case needs
 }
 
@@ -31,6 +32,9 @@ func host(pkg, name string) Test { return Test{Package: pkg, Name: name} }
 
 // kernel is a case, on so many CPUs.
 func kernel(cpus int, name string) Test { return Test{Case: name, CPUs: cpus} }
+
+// stepped is kernel for what is noticed only if an interrupt comes between two instructions of a few.
+func stepped(cpus int, name string) Test { return Test{Case: name, CPUs: cpus, Stepped: true} }
 
 // program is a case that runs a program.
 func program(cpus int, name, program string) Test {

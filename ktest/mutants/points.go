@@ -208,6 +208,18 @@ var points = []Mutant{
 		Why: "a CPU that is late while a jump is taken out ends the kernel",
 	},
 	{
+		Name: "nested-hits-counted-by-three-instructions", File: "kernel/probe/ledger.go",
+		Old: "{ atomic.AddUint64(&a.On(cpu)[e], 1) }", New: "{\n\tn := &a.On(cpu)[e]\n\tatomic.StoreUint64(n, atomic.LoadUint64(n)+1)\n}",
+		By:  stepped(2, "attach/ticks_inside_hits"),
+		Why: "a hit in an interrupt that comes while another is counted as missed is lost",
+	},
+	{
+		Name: "records-counted-by-three-instructions", File: "kernel/ring/writer_trap.go",
+		Old: "\tw.written.Add(1)\n", New: "\tw.written.Store(w.written.Load() + 1)\n",
+		By:  stepped(2, "ring/writers_interrupt_each_other"),
+		Why: "a record that an interrupt writes is not counted",
+	},
+	{
 		Name: "entry-behind-a-gap-not-found", File: "kernel/probe/table.go",
 		Old: "\t\t\te.Store(&t.gap)\n", New: "\t\t\te.Store(nil)\n",
 		By:  host("kernel/probe", "TestTable"),

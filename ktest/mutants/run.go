@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	qemu "sonde/qemu/machine"
 	"sonde/qemu/report"
 )
 
@@ -32,12 +33,12 @@ type Result struct {
 	Output  string // all of it
 }
 
-// limit is how long a build and a test may take, on a slow host.
-const limit = 10 * time.Minute
-
-// A machine may take bootLimit until its case begins, and the case may take caseLimit: a
-// little more than what a case gives to anything that it waits for (suites.Limit).
+// limit is how long a build and a test may take; a test of the host's, hostLimit. A machine may take
+// bootLimit until its case begins, and the case caseLimit, because a mutant may make it wait for ever.
+// All are for a host that has nothing else to do (Patience of qemu/machine).
 const (
+	limit     = 10 * time.Minute
+	hostLimit = 2 * time.Minute
 	bootLimit = 3 * time.Minute
 	caseLimit = 75 * time.Second
 )
@@ -94,12 +95,12 @@ func (t *Tree) buildFor(m Mutant) error {
 
 // Test runs a test in the tree as it is.
 func (t *Tree) Test(ctx context.Context, by Test) Result {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, qemu.Patience(limit))
 	defer cancel()
 	if by.Case != "" {
 		return t.kernel(ctx, by)
 	}
-	out, _ := t.run(ctx, "go", "test", "-v", "-vet=off", "-ldflags=-s -w", "-count=1", "-timeout", "120s", "-run", "^"+by.Name+"$", "./"+by.Package)
+	out, _ := t.run(ctx, "go", "test", "-v", "-vet=off", "-ldflags=-s -w", "-count=1", "-timeout", qemu.Patience(hostLimit).String(), "-run", "^"+by.Name+"$", "./"+by.Package)
 	return judgeHost(by, out)
 }
 
@@ -126,7 +127,12 @@ func judgeHost(by Test, out string) Result {
 
 // kernel builds the test image and runs a case in it.
 func (t *Tree) kernel(ctx context.Context, by Test) Result {
-	args := []string{"-test", "-accel", "tcg", "-smp", fmt.Sprint(by.CPUs), "-timeout", (bootLimit + caseLimit).String(), "-c", "ktest " + by.Case}
+	accel := qemu.TCG
+	if by.Stepped {
+		accel = qemu.Stepped
+	}
+	boot, most := qemu.Patience(bootLimit), qemu.Patience(caseLimit)
+	args := []string{"-test", "-accel", string(accel), "-smp", fmt.Sprint(by.CPUs), "-timeout", (boot + most).String(), "-c", "ktest " + by.Case}
 	if by.Program != "" {
 		bin, err := t.compile(ctx, by.Program)
 		if err != nil {
@@ -136,7 +142,7 @@ func (t *Tree) kernel(ctx context.Context, by Test) Result {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	out, stdout := t.hear(ctx, &once{text: "=== " + by.Case, do: func() { time.AfterFunc(caseLimit, cancel) }}, t.tool, args...)
+	out, stdout := t.hear(ctx, &once{text: "=== " + by.Case, do: func() { time.AfterFunc(most, cancel) }}, t.tool, args...)
 	return judgeCase(by, out, report.Parse(stdout))
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
+	"strings"
+	"sync"
 )
 
 // Accel is the way in which QEMU executes guest code.
@@ -17,17 +19,37 @@ const (
 	// that the guest counts instructions when it measures time. It has one processor, and is the
 	// same on every host, however busy.
 	Counted Accel = "counted"
+
+	// Stepped is translation of one instruction at a time. An emulated processor takes interrupts between
+	// blocks of translated code, which have many instructions otherwise. It takes five times as long.
+	Stepped Accel = "stepped"
 )
 
-func (a Accel) argument() string {
-	switch a {
-	case KVM:
-		return "kvm"
-	case Counted:
-		return "tcg,thread=single"
+func (a Accel) arguments() []string {
+	switch {
+	case a == KVM:
+		return []string{"-accel", "kvm"}
+	case a == Counted:
+		return []string{"-accel", "tcg,thread=single", "-icount", "shift=0"}
+	case a == Stepped && !stepsByOption():
+		return []string{"-accel", "tcg,thread=multi,one-insn-per-tb=on"}
+	case a == Stepped:
+		return []string{"-accel", "tcg,thread=multi", "-singlestep"}
 	}
-	return "tcg,thread=multi"
+	return []string{"-accel", "tcg,thread=multi"}
 }
+
+// stepsByOption reports whether this QEMU has -singlestep, which later became a property of the accelerator.
+//
+// Source: QEMU, "About QEMU", "Deprecated features", since 8.1.
+var stepsByOption = sync.OnceValue(func() bool {
+	path, err := Find()
+	if err != nil {
+		return false
+	}
+	help, _ := exec.Command(path, "-help").Output()
+	return strings.Contains(string(help), "\n-singlestep ")
+})
 
 func (a Accel) cpu() string {
 	if a == KVM {
@@ -39,10 +61,10 @@ func (a Accel) cpu() string {
 // ParseAccel reads the value of -accel.
 func ParseAccel(s string) (Accel, error) {
 	switch a := Accel(s); a {
-	case TCG, KVM, Counted:
+	case TCG, KVM, Counted, Stepped:
 		return a, nil
 	}
-	return "", fmt.Errorf("%w: accelerator %q: it must be tcg, kvm, counted or auto", ErrConfig, s)
+	return "", fmt.Errorf("%w: accelerator %q: it must be tcg, kvm, counted, stepped or auto", ErrConfig, s)
 }
 
 // Find returns the path of QEMU.

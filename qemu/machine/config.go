@@ -160,18 +160,15 @@ func (c Config) checkLine() error {
 // arguments returns the arguments that all kinds of runs have in common.
 func (c Config) arguments(m medium) []string {
 	args := []string{
-		"-machine", machineArgs[c.Machine],
-		"-accel", c.Accel.argument(), "-cpu", c.CPU,
+		"-machine", machineArgs[c.Machine], "-cpu", c.CPU,
 		"-smp", strconv.Itoa(c.SMP), "-m", c.Memory,
 		"-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
 	}
 	if !c.Plain {
 		args = append(args, "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04")
 	}
+	args = append(args, c.Accel.arguments()...)
 	args = append(args, c.loadArguments(m)...)
-	if c.Accel == Counted {
-		args = append(args, "-icount", "shift=0")
-	}
 	return append(args, c.Extra...)
 }
 

@@ -281,7 +281,7 @@ func TestImpossibleMachinesAreRefused(t *testing.T) {
 			t.Errorf("%+.40v: %v", c, err)
 		}
 	}
-	for _, a := range []Accel{TCG, KVM, Counted} {
+	for _, a := range []Accel{TCG, KVM, Counted, Stepped} {
 		if got, err := ParseAccel(string(a)); got != a || err != nil {
 			t.Errorf("%s: %s, %v", a, got, err)
 		}

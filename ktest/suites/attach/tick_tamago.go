@@ -173,16 +173,18 @@ func tickBreaksRules(t *suites.T) {
 	}
 }
 
-// ticksInsideHits: ticks come in handlers that a jump calls, and hit functions that have probes.
+// ticksInsideHits: ticks come in handlers that a jump calls, and both call a function that has a probe, so
+// that a hit in a handler, which is missed, is interrupted by another one.
 func ticksInsideHits(t *suites.T) {
+	const below = 20
 	hits.Store(0)
-	ticks := attachTo(t, func(*attach.Hit) { squareToo(3) }, nil, "tick:2000hz")
 	l := attachTo(t, func(*attach.Hit) {
 		hits.Add(1)
-		for range 100 {
-			cpu.Pause()
+		for range below {
+			squareToo(2)
 		}
 	}, nil, pkg+"square", pkg+"squareToo")
+	ticks := attachTo(t, func(*attach.Hit) { squareToo(3) }, nil, "tick:2000hz")
 	calls := uint64(0)
 	t.Until("ticks", func() bool {
 		for i := range uint64(100) {
@@ -197,7 +199,11 @@ func ticksInsideHits(t *suites.T) {
 	if got := l.Ledger(); got.Unexplained() != 0 || got.Handled != hits.Load() || l.Places()[0].Ledger.Handled != calls {
 		t.Errorf("%+v, %d hits, %d calls", got, hits.Load(), calls)
 	}
-	if got := ticks.Ledger(); got.Unexplained() != 0 || got.Handled != got.Entered {
-		t.Errorf("ticks: %+v", got)
+	at := ticks.Ledger()
+	if at.Unexplained() != 0 || at.Handled != at.Entered {
+		t.Errorf("ticks: %+v", at)
+	}
+	if got, want := l.Places()[1].Ledger, at.Handled+below*hits.Load(); got.Handled+got.Missed() != want {
+		t.Errorf("%d ticks and %d handlers make %d calls: %+v", at.Handled, hits.Load(), want, got)
 	}
 }

@@ -230,7 +230,7 @@ func refused(t *suites.T) {
 func nested(t *suites.T) {
 	p, other := load(t, slow), load(t, count)
 	l := p.attach(t, pkg+"square")
-	ticks := other.attach(t, "tick:5000hz")
+	ticks := other.attach(t, "tick:500hz")
 	calls := uint64(0)
 	t.Until("ticks inside of a program", func() bool {
 		for range 100 {

@@ -155,7 +155,7 @@ func handlersWrite(t *suites.T) {
 	}
 }
 
-// Interrupts that write: the first one some records, and it lets the other one come meanwhile.
+// Interrupts that write: the first one some records, until the other one has come meanwhile.
 const vecOuter, vecInner = 0x93, 0x94
 
 // writersInterrupt: an interrupt that writes comes at any instruction of another one.
@@ -178,7 +178,8 @@ func writersInterrupt(t *suites.T) {
 		cpu.EOI()
 		flags := cpu.IRQOff()
 		cpu.IRQRestore(flags | amd64.RFLAGS_IF)
-		for range 50 {
+		before := inner.Load()
+		for n, end := 0, cpu.Nanotime()+1e9; n < 50 || inner.Load() == before && cpu.Nanotime() < end; n++ {
 			sources[0].write(w)
 		}
 		cpu.IRQOff()
@@ -186,7 +187,8 @@ func writersInterrupt(t *suites.T) {
 	})
 	rd := reader{r: r, next: map[uint64]uint64{}}
 	sent := uint64(0)
-	for round := range uint64(suites.Rounds(2_000, 50_000)) {
+	rounds := uint64(suites.Rounds(1_000, 20_000))
+	for round := range rounds {
 		goruntime.Bind(1 << 0)
 		cpu.SendIPI(id, vecOuter)
 		for outer.Load() == round || inner.Load() < sent {
@@ -194,13 +196,14 @@ func writersInterrupt(t *suites.T) {
 				sent++
 				cpu.SendIPI(id, vecInner)
 			}
+			rd.take(t)
 		}
 		for rd.take(t) {
 		}
 	}
 	all(t, r, rd.read, sources)
-	if t.Logf("%d interrupts came", sent); sent == 0 {
-		t.Errorf("none came while another one wrote")
+	if t.Logf("%d interrupts came", sent); sent < rounds {
+		t.Errorf("fewer than %d came while another one wrote", rounds)
 	}
 }
 
