@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"sonde/internal/quick"
 )
 
 func TestFunctionsByPattern(t *testing.T) {
@@ -42,14 +43,12 @@ func TestFunctionsByPattern(t *testing.T) {
 // TestManyStars: a pattern with many stars is compared in no time, whether it fits or not.
 func TestManyStars(t *testing.T) {
 	name, stars := strings.Repeat("a", 60), strings.Repeat("*a", 20)
-	begun := time.Now()
-	for pattern, want := range map[string]bool{stars + "*": true, stars + "*b": false, stars: true, stars + "b": false, strings.Repeat("*a", 60): true, strings.Repeat("*a", 61): false,
-		"**": true, "a*a*": true, "*ab": false, "b*a": false, strings.Repeat("a", 30) + "*" + strings.Repeat("a", 30): true, strings.Repeat("a", 31) + "*" + strings.Repeat("a", 30): false} {
-		if got := Fits(pattern, name); got != want {
-			t.Errorf("%s: %t", pattern, got)
+	quick.Do(t, func() {
+		for pattern, want := range map[string]bool{stars + "*": true, stars + "*b": false, stars: true, stars + "b": false, strings.Repeat("*a", 60): true, strings.Repeat("*a", 61): false,
+			"**": true, "a*a*": true, "*ab": false, "b*a": false, strings.Repeat("a", 30) + "*" + strings.Repeat("a", 30): true, strings.Repeat("a", 31) + "*" + strings.Repeat("a", 30): false} {
+			if got := Fits(pattern, name); got != want {
+				t.Errorf("%s: %t", pattern, got)
+			}
 		}
-		if took := time.Since(begun); took > 10*time.Second {
-			t.Fatalf("%s: it took %v", pattern, took)
-		}
-	}
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sonde/kernel/irq"
+	"sonde/ktest/suites"
 	"sonde/ktest/suites/targets"
 )
 
@@ -154,7 +155,7 @@ func blocks() string {
 	runtime.GC()
 	select {
 	case <-c:
-	case <-time.After(time.Minute):
+	case <-time.After(suites.Limit):
 		return "nobody sends"
 	}
 	<-done

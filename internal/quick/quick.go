@@ -1,0 +1,40 @@
+//go:build unix
+
+// Package quick is for tests of what must take no time: it bounds the processor's time, which does not
+// depend on what else the host has to do, as the time of day does.
+package quick
+
+import (
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Limit is how long a processor may take for what takes less than a second on a usual one, and minutes if
+// it is made badly. It is for slow processors, and for the race detector.
+const Limit = 15 * time.Second
+
+// Do calls f. The test fails if the process needs more than Limit for that, in all its threads.
+func Do(t testing.TB, f func()) {
+	t.Helper()
+	within(t, Limit, f)
+}
+
+func within(t testing.TB, limit time.Duration, f func()) {
+	t.Helper()
+	before := used(t)
+	f()
+	if took := used(t) - before; took > limit {
+		t.Errorf("it took %v of the processor's time, more than %v", took, limit)
+	}
+}
+
+// used is the processor's time that this process has had.
+func used(t testing.TB) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(syscall.TimevalToNsec(u.Utime) + syscall.TimevalToNsec(u.Stime))
+}
