@@ -153,7 +153,7 @@ func procKallsyms(t *suites.T) {
 			t.Fatalf("line %d: %q comes after %#x", lines, sc.Text(), last)
 		}
 		last, kind, name = addr, rune(fields[1][0]), fields[2]
-		if name == "" || !strings.ContainsRune("TtRrDdBb", kind) {
+		if name == "" || len(strings.TrimSuffix(name, "\t[alias]")) > kallsyms.MaxName || !strings.ContainsRune("TtRrDdBb", kind) {
 			t.Fatalf("line %d: %q", lines, sc.Text())
 		}
 	}
