@@ -193,7 +193,7 @@ func (w *pieceWriter) flush() error {
 	if w.err != nil || len(w.buf) == 0 {
 		return nil
 	}
-	_, w.err = vfs.Write(w.f, w.buf)
+	_, w.err = vfs.Write(w.f, w.buf, nil)
 	w.buf = w.buf[:0]
 	var pe *fs.PathError
 	if errors.As(w.err, &pe) {

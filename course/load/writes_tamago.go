@@ -91,7 +91,7 @@ func (w *written) write() error {
 	defer f.Close()
 	var text [1000]byte
 	for _, size := range w.sizes {
-		n, err := vfs.Write(f, text[:size])
+		n, err := vfs.Write(f, text[:size], nil)
 		if err != nil {
 			return err
 		}

@@ -107,10 +107,10 @@ func TestParameterIsSetThroughItsFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := vfs.Write(w, []byte("0\n")); err != nil || optimization.Get() {
+	if _, err := vfs.Write(w, []byte("0\n"), nil); err != nil || optimization.Get() {
 		t.Errorf("%v, value %v", err, optimization.Get())
 	}
-	if _, err := vfs.Write(w, []byte("2\n")); !errors.Is(err, syscall.EINVAL) || optimization.Get() {
+	if _, err := vfs.Write(w, []byte("2\n"), nil); !errors.Is(err, syscall.EINVAL) || optimization.Get() {
 		t.Errorf("%v, value %v", err, optimization.Get())
 	}
 }

@@ -77,7 +77,7 @@ func TestPTYWaits(t *testing.T) {
 		m.Handle().(*Master).SetTermios(setting, false, false)
 		fill := func(f *vfs.File) {
 			for err := error(nil); err == nil; {
-				_, err = vfs.Write(f, make([]byte, 1000))
+				_, err = vfs.Write(f, make([]byte, 1000), nil)
 			}
 		}
 		var wg sync.WaitGroup
@@ -194,7 +194,7 @@ func TestOutputIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		for err = error(nil); err == nil; {
-			_, err = vfs.Write(s, make([]byte, mostOutput))
+			_, err = vfs.Write(s, make([]byte, mostOutput), nil)
 		}
 		all = append(all, m, s)
 	}
@@ -227,7 +227,7 @@ func TestEndsOfTheFileAreBounded(t *testing.T) {
 	defer m.Close()
 	ends := bytes.Repeat([]byte{4}, maxAhead)
 	for range 20 {
-		vfs.Write(m, ends)
+		vfs.Write(m, ends, nil)
 	}
 	if n := len(m.Handle().(*Master).lines); n > maxAhead {
 		t.Errorf("%d ends of the file wait", n)

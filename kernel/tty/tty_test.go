@@ -181,7 +181,7 @@ func TestMinAndTime(t *testing.T) {
 func TestOutputStopsAndStarts(t *testing.T) {
 	x := newTerm(t)
 	x.Input([]byte("\x13"))
-	if _, err := vfs.Write(x.f, []byte("x")); err != syscall.EAGAIN || x.f.Poll() != 0 {
+	if _, err := vfs.Write(x.f, []byte("x"), nil); err != syscall.EAGAIN || x.f.Poll() != 0 {
 		t.Errorf("%v, %#x", err, x.f.Poll())
 	}
 	done := make(chan error)

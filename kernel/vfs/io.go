@@ -105,7 +105,7 @@ var ErrLimit = refusal.New(syscall.EFBIG, "file has reached the size limit of it
 func (f *File) WriteWithin(p []byte, limit int64) (int, error) {
 	r, ok := f.node.(*regular)
 	if !ok || len(p) == 0 {
-		return Write(f, p)
+		return Write(f, p, nil)
 	}
 	r.bounded.Lock()
 	defer r.bounded.Unlock()
@@ -116,7 +116,7 @@ func (f *File) WriteWithin(p []byte, limit int64) (int, error) {
 	if at >= limit {
 		return 0, pathError("write", f.name, ErrLimit)
 	}
-	return Write(f, p[:min(int64(len(p)), limit-at)])
+	return Write(f, p[:min(int64(len(p)), limit-at)], nil)
 }
 
 // WriteAtWithin is WriteAt with the limit of WriteWithin.
@@ -158,16 +158,50 @@ func (f *File) moveBack(n int) {
 	f.off = max(0, f.off-int64(n))
 }
 
-// Write writes where the last read or write ended; a control file takes p as one command.
+// Write writes where the last read or write ended; a control file takes p as one command. All writes
+// go through it, each by one call, so it is the place to probe. It waits until all is written, unless f
+// has O_NONBLOCK or w is nil.
 //
-// Errors: EAGAIN if there is no space now; EBADF for a file that is not open for writing, and those
-// of the node (wrapped with the path).
+// Errors: EAGAIN if there is no space now; EINTR; EBADF for a file that is not open for writing, and
+// those of the node (wrapped with the path). If it waited and some bytes were written, there is none.
 //
 //go:noinline
-func Write(f *File, p []byte) (int, error) {
+func Write(f *File, p []byte, w Waiter) (n int, err error) {
 	if err := f.usable(O_RDONLY); err != nil {
 		return 0, pathError("write", f.name, err)
 	}
+	if n, err = f.writeOnce(p); n == len(p) || w == nil || err != nil && err != syscall.EAGAIN {
+		return n, err
+	}
+	return f.writeAfter(n, err, p, w)
+}
+
+// writeAfter is the rest of Write after the first attempt.
+func (f *File) writeAfter(done int, err error, p []byte, w Waiter) (int, error) {
+	for done < len(p) && f.Flags()&O_NONBLOCK == 0 {
+		if err == syscall.EAGAIN {
+			err = poll.Until(f, poll.Out, w.Cancel())
+		}
+		if err == nil {
+			err = f.usable(O_RDONLY)
+		}
+		if err != nil {
+			break
+		}
+		var n int
+		if n, err = f.writeOnce(p[done:]); n == 0 && err == nil {
+			break // it takes no more bytes
+		}
+		done += n
+	}
+	if done > 0 {
+		err = nil
+	}
+	return done, err
+}
+
+// writeOnce is what Write does first.
+func (f *File) writeOnce(p []byte) (int, error) {
 	if f.stream {
 		return f.wrote(f.handle.WriteAt(p, 0))
 	}
@@ -188,42 +222,11 @@ func (f *File) writeNext(p []byte) (int, error) {
 	return n, err
 }
 
-// WriteWait is Write that waits until all is written, unless f has O_NONBLOCK.
-//
-// Errors: as Write; EINTR. If some bytes were written before an error, it returns their number and
-// no error.
-func (f *File) WriteWait(p []byte, cancel <-chan struct{}) (done int, err error) {
-	for {
-		n, err := Write(f, p[done:])
-		done += n
-		switch {
-		case err != nil && err != syscall.EAGAIN, done == len(p), f.Flags()&O_NONBLOCK != 0:
-			return done, unless(done, err)
-		case err == nil && n == 0:
-			return done, nil // it takes no more bytes
-		}
-		if err == nil {
-			continue
-		}
-		if err := poll.Until(f, poll.Out, cancel); err != nil {
-			return done, unless(done, err)
-		}
-	}
-}
-
-// unless returns err only if done is 0.
-func unless(done int, err error) error {
-	if done > 0 {
-		return nil
-	}
-	return err
-}
-
 // Read is vfs.Read that waits, for io.Reader.
 func (f *File) Read(p []byte) (int, error) { return Read(f, p, Patient{}) }
 
-// Write is WriteWait for io.Writer.
-func (f *File) Write(p []byte) (int, error) { return f.WriteWait(p, nil) }
+// Write is vfs.Write that waits, for io.Writer.
+func (f *File) Write(p []byte) (int, error) { return Write(f, p, Patient{}) }
 
 // ReadAt reads at off, as pread does, without moving the position. It implements io.ReaderAt: fewer
 // bytes than asked for come with an error, which is io.EOF at the end.

@@ -73,7 +73,7 @@ func WriteFile(name string, p []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = Write(f, p)
+	_, err = Write(f, p, nil)
 	if cerr := Close(f); err == nil {
 		err = cerr
 	}

@@ -18,7 +18,7 @@ func write(t *testing.T, f *FS, name string, flag int, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(file, []byte(text)); err != nil {
+	if _, err := Write(file, []byte(text), nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := Close(file); err != nil {
@@ -99,7 +99,7 @@ func TestFileIsUsedOnlyAsOpened(t *testing.T) {
 	f := newRoot()
 	write(t, f, "/tmp/x", 0, "x")
 	r, _ := f.OpenFile("/tmp/x", os.O_RDONLY)
-	if _, err := Write(r, nil); !errors.Is(err, syscall.EBADF) {
+	if _, err := Write(r, nil, nil); !errors.Is(err, syscall.EBADF) {
 		t.Errorf("write: %v", err)
 	}
 	w, _ := f.OpenFile("/tmp/x", os.O_WRONLY)
@@ -151,7 +151,7 @@ func TestFileCannotOutgrowTheLimit(t *testing.T) {
 	f := newRoot()
 	file, _ := f.OpenFile("/tmp/x", os.O_WRONLY|os.O_CREATE)
 	file.Seek(maxFile, io.SeekStart)
-	if _, err := Write(file, []byte("x")); !errors.Is(err, syscall.EFBIG) {
+	if _, err := Write(file, []byte("x"), nil); !errors.Is(err, syscall.EFBIG) {
 		t.Errorf("got %v, want EFBIG", err)
 	}
 }

@@ -37,7 +37,7 @@ func TestEventfdCounts(t *testing.T) {
 		}
 	}
 	f.Write(number(maxValue))
-	if _, err := vfs.Write(f, number(1)); err != syscall.EAGAIN || f.Poll() != poll.In {
+	if _, err := vfs.Write(f, number(1), nil); err != syscall.EAGAIN || f.Poll() != poll.In {
 		t.Errorf("full: %v, %#x", err, f.Poll())
 	}
 	read(f)
@@ -54,7 +54,7 @@ func TestEventfdCounts(t *testing.T) {
 		t.Errorf("1 fits, but it polls as %#x", f.Poll())
 	}
 	for _, p := range [][]byte{number(maxValue + 1), make([]byte, 7)} {
-		if _, err := vfs.Write(f, p); !errors.Is(err, syscall.EINVAL) {
+		if _, err := vfs.Write(f, p, nil); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("%v: %v", p, err)
 		}
 	}

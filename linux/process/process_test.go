@@ -284,7 +284,7 @@ func TestRemovedFileByName(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		vfs.Write(f, []byte("contents"))
+		vfs.Write(f, []byte("contents"), nil)
 		vfs.Close(f)
 		fd := openAs(p, "/file", abi.O_RDONLY)
 		vfs.Root.UnlinkAt(vfs.Root.RootPlace(), "/file")

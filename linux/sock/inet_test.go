@@ -71,7 +71,7 @@ func TestConnectionByPort(t *testing.T) {
 	if p, _ := s.Peer(); p != c.Addr() || p.Port == 0 {
 		t.Errorf("the client is %v and %v", p, c.Addr())
 	}
-	if _, err := vfs.Write(f, []byte("hello")); err != nil {
+	if _, err := vfs.Write(f, []byte("hello"), nil); err != nil {
 		t.Fatal(err)
 	}
 	if b, r, err := receive(t, e, 10); b != "hello" || err != nil || r.From != (Addr{}) {
@@ -87,16 +87,16 @@ func TestEndOfConnection(t *testing.T) {
 	if ev := f.Poll(); ev != poll.In|poll.Out|poll.RdHup {
 		t.Errorf("after the other end's close: %#x", ev)
 	}
-	_, err := vfs.Write(f, []byte("unnoticed"))
+	_, err := vfs.Write(f, []byte("unnoticed"), nil)
 	want(t, "first write", err, nil)
 	if ev := f.Poll(); ev&(poll.Err|poll.Hup) != poll.Err|poll.Hup {
 		t.Errorf("after it: %#x", ev)
 	}
-	_, err = vfs.Write(f, []byte("x"))
+	_, err = vfs.Write(f, []byte("x"), nil)
 	want(t, "second write", err, syscall.EPIPE)
 
 	f, e = connection(t)
-	vfs.Write(f, []byte("unread"))
+	vfs.Write(f, []byte("unread"), nil)
 	e.Close()
 	_, _, err = receive(t, f, 1)
 	want(t, "unread", err, syscall.ECONNRESET)
@@ -109,9 +109,9 @@ func TestEndOfConnection(t *testing.T) {
 
 	f, e = connection(t)
 	socketOf(t, e).Shutdown(true, false)
-	_, err = vfs.Write(f, []byte("x"))
+	_, err = vfs.Write(f, []byte("x"), nil)
 	want(t, "to one that reads no more", err, nil)
-	_, err = vfs.Write(f, []byte("y"))
+	_, err = vfs.Write(f, []byte("y"), nil)
 	want(t, "once more", err, nil)
 }
 
@@ -349,7 +349,7 @@ func TestPortsUnderPressure(t *testing.T) {
 				poll.Many([]poll.Want{{Source: c, Events: poll.Out}}, 2*time.Millisecond, nil)
 				s.Dial(a, Cred{})
 				c.Poll()
-				vfs.Write(c, []byte("x"))
+				vfs.Write(c, []byte("x"), nil)
 			})
 		}
 		wg.Go(func() {

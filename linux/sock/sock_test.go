@@ -131,7 +131,7 @@ func TestClosingWakesThoseWhoWait(t *testing.T) {
 			clean(t)
 			a, b := pair(t, k)
 			for err := error(nil); err == nil; {
-				_, err = vfs.Write(a, make([]byte, 1000))
+				_, err = vfs.Write(a, make([]byte, 1000), nil)
 			}
 			var wg sync.WaitGroup
 			wg.Go(func() { // the inbox is full
@@ -368,7 +368,7 @@ func TestDatagramsWaitForRoom(t *testing.T) {
 }
 
 func vfsWrite(f *vfs.File) error {
-	_, err := vfs.Write(f, []byte("datagram"))
+	_, err := vfs.Write(f, []byte("datagram"), nil)
 	return err
 }
 
@@ -380,7 +380,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		a, b := pair(t, Stream)
 		all = append(all, a, b)
 		for n := 1; n > 0; {
-			n, _ = vfs.Write(a, make([]byte, 1<<16))
+			n, _ = vfs.Write(a, make([]byte, 1<<16), nil)
 		}
 	}
 	if n := taken.Load(); n > most+1000*(scarce+overhead)+2*defaultBuffer {

@@ -101,19 +101,11 @@ func (m *mover) byThread(b []byte, n int, err error) (int, error) {
 	return s.read(b, !m.begun && m.f.Flags()&vfs.O_NONBLOCK == 0)
 }
 
-func (m *mover) write(b []byte) (n int, err error) {
+func (m *mover) write(b []byte) (int, error) {
 	if limit, ok := m.t.Process().FileLimit(); ok && m.f.IsRegular() {
 		return m.f.WriteWithin(b, limit)
 	}
-	n, err = vfs.Write(m.f, b)
-	if n == len(b) || m.f.Flags()&vfs.O_NONBLOCK != 0 || err != nil && err != sys.EAGAIN {
-		return n, err
-	}
-	more, err := m.f.WriteWait(b[n:], m.t.Cancel())
-	if n > 0 {
-		err = nil
-	}
-	return n + more, err
+	return vfs.Write(m.f, b, m.t)
 }
 
 // piece moves len(b) bytes between addr in the program and the file, at off if that counts. If the

@@ -239,7 +239,7 @@ func tee(t *proc.Thread, a *Args) (uint64, error) {
 		if got == 0 {
 			return notEnd(err)
 		}
-		put, err := vfs.Write(to.f, b[:got])
+		put, err := vfs.Write(to.f, b[:got], nil)
 		n = uint64(put)
 		return err
 	})

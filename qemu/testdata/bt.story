@@ -20,6 +20,11 @@ RUN bt -e 'kprobe:vfs.Read { @[comm] = count(); } i:s:20 { exit(); }' -c '/bin/c
 EXPECT ^Attached 2 probes$
 EXPECT ^@\[cat\]: 4$
 
+NAME a write that waits is one call, as a read is
+RUN bt -q -e 'kprobe:vfs.Write /comm == "cat"/ { @hits = sum(1); } t:syscalls:sys_enter_write /comm == "cat"/ { @hits = sum(-1); @calls = count(); }' -c '/bin/cat /bin/box | (sleep 0.3; /bin/wc -c)'
+EXPECT ^@hits: 0$
+EXPECT ^@calls: \d{3}$
+
 NAME results and times become histograms
 RUN bt -e 'kretprobe:vfs_read { @bytes = lhist(retval, 0, 2000, 200); }' -c '/bin/cat /proc/uptime'
 EXPECT ^@bytes:$

@@ -108,7 +108,7 @@ func startLoop(table *proc.Table, target []byte, n uint32, ready func(*proc.Proc
 		return nil, err
 	}
 	defer vfs.Remove(programPath)
-	_, err = vfs.Write(f, programFile(n, target))
+	_, err = vfs.Write(f, programFile(n, target), nil)
 	vfs.Close(f)
 	if err != nil {
 		return nil, err

@@ -37,8 +37,8 @@ func name(register uint64) string {
 	return (*vfs.File)(unsafe.Pointer(uintptr(register))).Name()
 }
 
-// entry is called when vfs.Write(f *vfs.File, p []byte) (int, error) is entered: f is in AX, and p in
-// BX, CX and DI, of which CX is its length.
+// entry is called when vfs.Write(f *vfs.File, p []byte, w vfs.Waiter) (int, error) is entered: f is in
+// AX, and p in BX, CX and DI, of which CX is its length.
 func entry(ri *kprobes.KretprobeInstance, regs *amd64.Regs) int {
 	c := callOf(ri)
 	c.row = rowOf(name(regs.AX))

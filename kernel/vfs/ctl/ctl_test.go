@@ -78,14 +78,14 @@ func TestWriteArrivesWholeWithoutItsNewline(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []string{"1\n", "two words", "a\nb\n"} {
-		if n, err := vfs.Write(w, []byte(s)); n != len(s) || err != nil {
+		if n, err := vfs.Write(w, []byte(s), nil); n != len(s) || err != nil {
 			t.Errorf("%q: %d, %v", s, n, err)
 		}
 	}
 	if fmt.Sprintf("%q", got) != `["1" "two words" "a\nb"]` {
 		t.Errorf("got %q", got)
 	}
-	if _, err := vfs.Write(w, []byte("bad\n")); !errors.Is(err, syscall.EINVAL) {
+	if _, err := vfs.Write(w, []byte("bad\n"), nil); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("got %v", err)
 	}
 }

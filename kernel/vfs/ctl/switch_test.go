@@ -28,7 +28,7 @@ func FuzzSwitch(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		_, err = vfs.Write(file, []byte(text))
+		_, err = vfs.Write(file, []byte(text), nil)
 		want, ok := before, true
 		switch strings.TrimSpace(text) {
 		case "1", "y", "Y":

@@ -115,7 +115,7 @@ func TestFIFOWithoutWaiting(t *testing.T) {
 		t.Fatal(err)
 	}
 	both.Close()
-	if _, err := vfs.Write(w, []byte("x")); !errors.Is(err, syscall.EPIPE) {
+	if _, err := vfs.Write(w, []byte("x"), nil); !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("the reader has gone: %v", err)
 	}
 }

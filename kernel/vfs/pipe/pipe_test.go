@@ -67,10 +67,10 @@ func TestWhatWouldWaitIsEAGAIN(t *testing.T) {
 	if _, err := vfs.Read(r, make([]byte, 1), nil); err != syscall.EAGAIN {
 		t.Errorf("read: %v", err)
 	}
-	if n, err := w.WriteWait(make([]byte, Capacity+5), nil); n != Capacity || err != nil {
+	if n, err := vfs.Write(w, make([]byte, Capacity+5), vfs.Patient{}); n != Capacity || err != nil {
 		t.Errorf("what fits: %d, %v", n, err)
 	}
-	if _, err := w.WriteWait([]byte{1}, nil); err != syscall.EAGAIN {
+	if _, err := vfs.Write(w, []byte{1}, vfs.Patient{}); err != syscall.EAGAIN {
 		t.Errorf("write: %v", err)
 	}
 	if ev := w.Poll(); ev != 0 {
@@ -90,11 +90,11 @@ func TestSignalsEndWaiting(t *testing.T) {
 		t.Errorf("read: %v", err)
 	}
 	cancel <- struct{}{}
-	if n, err := w.WriteWait(make([]byte, Capacity+1), cancel); n != Capacity || err != nil {
+	if n, err := vfs.Write(w, make([]byte, Capacity+1), canceled(cancel)); n != Capacity || err != nil {
 		t.Errorf("a write that was begun: %d, %v", n, err)
 	}
 	cancel <- struct{}{}
-	if n, err := w.WriteWait([]byte{1}, cancel); n != 0 || err != syscall.EINTR {
+	if n, err := vfs.Write(w, []byte{1}, canceled(cancel)); n != 0 || err != syscall.EINTR {
 		t.Errorf("a write that was not: %d, %v", n, err)
 	}
 }

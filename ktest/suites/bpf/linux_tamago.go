@@ -163,7 +163,7 @@ func writing(t *suites.T) []uint64 {
 	f, err := vfs.Open("/dev/null", os.O_WRONLY)
 	t.Must(err)
 	defer vfs.Close(f)
-	_, err = vfs.Write(f, buffer[:])
+	_, err = vfs.Write(f, buffer[:], nil)
 	t.Must(err)
 	return []uint64{addressOf(f), addressOf(&buffer[0]), uint64(len(buffer))}
 }

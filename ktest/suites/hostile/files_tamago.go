@@ -94,7 +94,7 @@ func (s *scene) writeBinary(name, where string) bool {
 		for i := range b {
 			b[i] = byte(s.Uint32())
 		}
-		_, err = vfs.Write(f, b)
+		_, err = vfs.Write(f, b, nil)
 	}
 	if f != nil {
 		if cerr := vfs.Close(f); cerr != nil && err == nil {

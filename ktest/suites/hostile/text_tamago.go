@@ -25,7 +25,7 @@ func (s *scene) controlFile() (a attempt) {
 	a.what = fmt.Sprintf("write %.60q to %.60q", value, name)
 	f, err := vfs.Open(name, pick(s.source, os.O_WRONLY, os.O_RDWR, os.O_WRONLY|os.O_TRUNC, os.O_WRONLY|os.O_APPEND))
 	if err == nil {
-		_, err = vfs.Write(f, []byte(value))
+		_, err = vfs.Write(f, []byte(value), nil)
 		if cerr := vfs.Close(f); cerr != nil {
 			s.t.Errorf("%s: close: %v", a.what, cerr)
 		}

@@ -19,7 +19,7 @@ func init() {
 	module.Register(&module.Module{Name: "lab2", Doc: "what is written to each file", Init: start, Exit: stop})
 }
 
-// entry is called when vfs.Write(f *vfs.File, p []byte) (int, error) is entered.
+// entry is called when vfs.Write(f *vfs.File, p []byte, w vfs.Waiter) (int, error) is entered.
 func entry(ri *kprobes.KretprobeInstance, regs *amd64.Regs) int {
 	return 0
 }
