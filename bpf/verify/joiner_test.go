@@ -30,7 +30,6 @@ type joiner struct {
 type view struct {
 	at   string
 	plus int64
-	size int // of a spill, in bytes
 }
 
 var (
@@ -82,10 +81,9 @@ func (j *joiner) piece() {
 	case 0, 1, 2:
 		j.copy()
 	case 3:
-		v, size := oneOf(j, j.views), oneOf(j, []int{8, 8, 4})
-		v.size = size
+		v, bits := oneOf(j, j.views), oneOf(j, []int{64, 64, 32})
 		from := v.at
-		v.at = fmt.Sprintf("(u%d *)(r10 - %d)", 8*size, oneOf(j, []int{16, 24, 32}))
+		v.at = fmt.Sprintf("(u%d *)(r10 - %d)", bits, oneOf(j, []int{16, 24, 32}))
 		j.say("*%s = %s", v.at, from)
 		j.spills = append(j.spills, v)
 	case 4:

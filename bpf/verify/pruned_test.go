@@ -6,7 +6,7 @@ import (
 )
 
 // In programs of the tests of pruning, READ reads two numbers, FIND has R9 point to a value of counts, and
-// ADD reads a byte of it, R7 bytes behind its start. WALK takes so many instructions that the state at the
+// ADD reads a byte of it, R7 bytes after its start. WALK takes so many instructions that the state at the
 // next join is kept. Of a comparison, the path that does not jump is walked first.
 var pruning = strings.NewReplacer("\n", "; ", "\t", "",
 	"READ", "r6 = *(u64 *)(r1 + 0); r8 = *(u64 *)(r1 + 8); r7 = *(u64 *)(r1 + 16)",
