@@ -106,7 +106,7 @@ var notMarked = []struct{ name, text, want string }{
 		join: WALK; on: ADD` + out, "is moved by scalar("},
 	{"a spilled number that a path ended with", `READ; FIND; if r8 != 0 goto b; if r7 > 8 goto out; *(u64 *)(r10 - 24) = r7; goto on; b: if r6 != 0 goto c; if r7 > 8 goto out
 		c: *(u64 *)(r10 - 24) = r7; WALK; goto join; join: WALK; on: r7 = *(u64 *)(r10 - 24); ADD` + out, "is moved by scalar("},
-	{"bytes that a path ended with", `READ; if r8 != 0 goto b; FILL; goto on; b: if r6 != 0 goto c; FILL; goto join; c: *(u8 *)(r10 - 24) = 1
+	{"bytes that a path ended with", `READ; if r8 != 0 goto b; FILL; goto on; b: WALK; if r6 != 0 goto c; FILL; goto join; c: *(u8 *)(r10 - 24) = 1
 		join: WALK; on: r0 = *(u64 *)(r10 - 24); exit`, "was not written"},
 	{"bytes of a number that a path ended with", `READ; if r8 != 0 goto b; FILL; goto on; b: if r6 != 0 goto c; goto d; c: r7 = r10
 		d: *(u64 *)(r10 - 24) = r7; WALK; goto join; join: WALK; on: r0 = *(u32 *)(r10 - 24); exit`, "holds a part of fp0"},
