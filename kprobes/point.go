@@ -33,7 +33,7 @@ type point struct {
 	list   probe.List[Kprobe] // in order of registration
 	post   atomic.Bool        // some probe has a post-handler
 	way    atomic.Uint32      // a place.Way: how a hit gets the instruction executed
-	lead   atomic.Uintptr     // the result of leads(how)
+	lead   atomic.Uintptr     // the result of leads(way)
 	call   atomic.Uintptr     // the *Kprobe there, if it is the only one and simple
 	note   atomic.Uintptr     // the same for a return probe without an entry handler
 	second atomic.Uintptr     // such a return probe behind call, if these two are the only ones
@@ -43,7 +43,7 @@ type point struct {
 	armed  bool           // INT3 is in place, or
 	jumped bool           // a jump to the detour
 	detour *detour.Detour // nil if there is none
-	turn   int            // how often how has changed
+	turn   int            // how often way has changed
 	seen   uint64         // the round of pointsOf that saw it last
 }
 
@@ -188,7 +188,7 @@ func (pt *point) decide() {
 	pt.lead.Store(pt.leads(way))
 }
 
-// leads returns where the CPU can continue by itself, if how allows that: at a copy, or
+// leads returns where the CPU can continue by itself, if way allows that: at a copy, or
 // behind a branch. It returns 0 if there is more to do.
 //
 // Context: any.

@@ -31,7 +31,8 @@
 //	member  a registered probe
 //
 // Hits look points up without a lock. All changes are made with mu held. A hit that finds
-// no point looks again with mu held, because the breakpoint may just have been removed.
+// no point looks at the memory of the program: if no breakpoint is there any more, it has just
+// been removed, and the instruction is executed.
 //
 // A handler runs in an ordinary goroutine with no lock held. It may sleep, use files, and
 // register kernel probes. When it registers or removes user probes, the order is queued and

@@ -10,7 +10,7 @@
 //	sh:main+4            the same, of a program in /bin
 //	/bin/sh:0x1ed880     what is at an offset of the file
 //	7:0x401665           what is at an address of process 7
-//	w@printk.level:4     writes (w), accesses (rw), reads (r) of data, or execution (x); 4 bytes of it
+//	w@printk.consoleLevel:4     writes (w), accesses (rw), reads (r) of data, or execution (x); 4 bytes of it
 //	7:w@0x601040:8       the same in process 7
 //	sys:openat           a system call; sys:open*: all that match
 //	tick:99hz            99 times a second on each CPU

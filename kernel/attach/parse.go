@@ -57,7 +57,7 @@ func ParseSiteOf(text string, kinds ...Kind) (Site, error) {
 	}
 	example := ""
 	if slices.Contains(kinds, Watch) {
-		example = "; give the access and what is watched, as in w@printk.level"
+		example = "; give the access and what is watched, as in w@printk.consoleLevel"
 	}
 	return s, parser{text}.no("this is a %s, not %s%s", s.Kind, list+names[last], example)
 }
@@ -259,7 +259,7 @@ func (p parser) check(s Site) error {
 	case s.Kind == Watch && s.File != "" && s.Symbol == "":
 		return p.no("the variable of %s is missing, as in w@%s:counter", s.File, s.File)
 	case s.Kind == Watch && s.Symbol == "" && s.Addr == 0:
-		return p.no("what is to be watched is missing, as in w@printk.level")
+		return p.no("what is to be watched is missing, as in w@printk.consoleLevel")
 	}
 	if (s.Kind == Kernel || s.Kind == Program || s.Kind == Watch) && !strings.Contains(p.text, `"`) { // what is in quotes is a name
 		return p.checkName(s.Symbol)

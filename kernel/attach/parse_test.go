@@ -26,8 +26,8 @@ var places = map[string]Site{
 	"7:ret:/lib/libc.so:write":           {Kind: Program, PID: 7, Return: true, File: "/lib/libc.so", Symbol: "write"},
 	"inline:sync.(*Mutex).Lock":          {Kind: Inline, Symbol: "sync.(*Mutex).Lock"},
 	"inline:vfs.*":                       {Kind: Inline, Symbol: "vfs.*"},
-	"w@printk.level":                     {Kind: Watch, Symbol: "printk.level"},
-	"rw@printk.level+0x4:4":              {Kind: Watch, Access: ReadWrite, Symbol: "printk.level", Offset: 4, Length: 4},
+	"w@printk.consoleLevel":                     {Kind: Watch, Symbol: "printk.consoleLevel"},
+	"rw@printk.consoleLevel+0x4:4":              {Kind: Watch, Access: ReadWrite, Symbol: "printk.consoleLevel", Offset: 4, Length: 4},
 	"x@vfs.Read":                         {Kind: Watch, Access: Execute, Symbol: "vfs.Read"},
 	"7:r@0x601040:8":                     {Kind: Watch, PID: 7, Access: Read, Addr: 0x601040, Length: 8},
 	"sys:openat":                         {Kind: Call, Symbol: "openat"},
@@ -163,12 +163,12 @@ func TestRefusedPlaces(t *testing.T) {
 		"7:vfs.Read":          "vfs.Read alone is a function of the kernel; of process 7, give FILE:vfs.Read",
 		"7:tick:9hz":          "a tick is not one of process 7",
 		"7:io.go:3":           "a source line is not one of process 7",
-		"q@printk.level":      `"q" before @ is not an access; give w, rw, r or x`,
-		"@printk.level":       "not an access",
+		"q@printk.consoleLevel":      `"q" before @ is not an access; give w, rw, r or x`,
+		"@printk.consoleLevel":       "not an access",
 		"w@":                  "what is to be watched is missing",
-		"w@printk.level:4+8":  "give SYMBOL+OFFSET:LENGTH",
-		"w@printk.level:0":    "the length 0 is not possible",
-		"ret:w@printk.level":  "a watchpoint does not return",
+		"w@printk.consoleLevel:4+8":  "give SYMBOL+OFFSET:LENGTH",
+		"w@printk.consoleLevel:0":    "the length 0 is not possible",
+		"ret:w@printk.consoleLevel":  "a watchpoint does not return",
 		"ret:io.go:3":         "a source line does not return",
 		"inline:":             "the function is missing, as in inline:sync.(*Mutex).Lock",
 		"inline:a.F+0x10":     "inline: is for a function; give inline:a.F",
@@ -184,7 +184,7 @@ func TestRefusedPlaces(t *testing.T) {
 		"+0x10":               "the function before +0x10 is missing, as in vfs.Read+0x10",
 		"0xzz":                `"0xzz" is not an address`,
 		"0x12345678123456781": `"0x12345678123456781" is not an address`,
-		"w@printk.level+x":    `"x" behind printk.level+ is not an offset`,
+		"w@printk.consoleLevel+x":    `"x" behind printk.consoleLevel+ is not an offset`,
 		"ret:vfs.Read+":       `"" behind vfs.Read+ is not an offset`,
 		"/bin/sh:main+1y":     `"1y" behind main+ is not an offset`,
 		"sys:":                "the name of the system call is missing",
@@ -213,14 +213,14 @@ func TestRefusedPlaces(t *testing.T) {
 }
 
 func TestKindsOfPlaces(t *testing.T) {
-	if s, err := ParseSiteOf("w@printk.level", Kernel, Watch); err != nil || s.Kind != Watch {
+	if s, err := ParseSiteOf("w@printk.consoleLevel", Kernel, Watch); err != nil || s.Kind != Watch {
 		t.Error(s, err)
 	}
-	_, err := ParseSiteOf("w@printk.level", Kernel, Program)
-	if want := `place "w@printk.level": this is a watchpoint, not a place in the kernel or a place in a program`; !errors.Is(err, syscall.EINVAL) || err.Error() != want {
+	_, err := ParseSiteOf("w@printk.consoleLevel", Kernel, Program)
+	if want := `place "w@printk.consoleLevel": this is a watchpoint, not a place in the kernel or a place in a program`; !errors.Is(err, syscall.EINVAL) || err.Error() != want {
 		t.Error(err)
 	}
-	if _, err = ParseSiteOf("vfs.Read", Watch); err == nil || !strings.HasSuffix(err.Error(), "not a watchpoint; give the access and what is watched, as in w@printk.level") {
+	if _, err = ParseSiteOf("vfs.Read", Watch); err == nil || !strings.HasSuffix(err.Error(), "not a watchpoint; give the access and what is watched, as in w@printk.consoleLevel") {
 		t.Error(err)
 	}
 	if _, err := ParseSiteOf("", Kernel); !errors.Is(err, syscall.EINVAL) {

@@ -151,8 +151,13 @@ func TestOptionsCanBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := io.ReadAll(z)
-	if err != nil || !bytes.Contains(text, []byte("\nCONFIG_EPOLL=y\n")) || !bytes.Contains(text, []byte("\n# CONFIG_SYSVIPC is not set\n")) {
-		t.Errorf("%v:\n%s", err, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"CONFIG_EPOLL=y", "CONFIG_BPF_SYSCALL=y", "CONFIG_DEBUG_INFO_BTF=y", "CONFIG_INET=y", "# CONFIG_SYSVIPC is not set"} {
+		if !bytes.Contains(text, []byte("\n"+line+"\n")) {
+			t.Errorf("no line %q:\n%s", line, text)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ NAME places that are none are refused with the reason
 RUN kwatch q@vfs.Read
 EXPECT ^kwatch: place "q@vfs\.Read": "q" before @ is not an access; give w, rw, r or x$
 RUN kwatch vfs.Read
-EXPECT ^kwatch: place "vfs\.Read": this is a place in the kernel, not a watchpoint; give the access and what is watched, as in w@printk.level$
+EXPECT ^kwatch: place "vfs\.Read": this is a place in the kernel, not a watchpoint; give the access and what is watched, as in w@printk.consoleLevel$
 RUN kwatch w@printk.consoleLevel+0x1x
 EXPECT "0x1x" behind printk.consoleLevel\+ is not an offset; give a number of bytes
 RUN kwatch 99:w@0x1000:8

@@ -83,7 +83,7 @@ func TestPlaces(t *testing.T) {
 		{"t:raw_syscalls:sys_exit", "ret:sys:*", 0},
 		{"t:sched:sched_switch", "event:sched:sched_switch", 0}, {"t:go:gc_*", "event:go:gc_start event:go:gc_mark_done event:go:gc_end", 0},
 		{"rt:sys_exit", "ret:sys:*", 0}, {"rawtracepoint:vmlinu*:sys_enter", "sys:*", 0}, {"rt:irq_handler_entry", "event:irq:irq_handler_entry", 0},
-		{"w:printk.level:4:rw", "rw@printk.level:4", 0},
+		{"w:printk.consoleLevel:4:rw", "rw@printk.consoleLevel:4", 0},
 		{"w:0x1000", "w@0x1000", 0},
 		{"line:vfs/io.go:76", "vfs/io.go:76", 0},
 		{"inline:vfs.join", "inline:vfs.join", 0},
