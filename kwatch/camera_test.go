@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/internal/quick"
 	"sonde/kernel/glass"
 )
 
@@ -77,7 +78,7 @@ func TestCameraWaitsForAHandler(t *testing.T) {
 		if err != nil || points[0].Load().camera != nil {
 			t.Error(err, points[0].Load().camera)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(quick.Hang):
 		t.Fatal("they wait for each other")
 	}
 }

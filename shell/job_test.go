@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sonde/internal/quick"
 	"sonde/kernel/abi"
 	"sonde/kernel/tty"
 	"sonde/kernel/vfs"
@@ -170,7 +171,7 @@ func newUser(t *testing.T) *user {
 func (u *user) see(want string) []string {
 	u.t.Helper()
 	re := regexp.MustCompile(want)
-	for end := time.Now().Add(60 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(quick.Hang); ; time.Sleep(time.Millisecond) {
 		all := u.out.String()
 		if m := re.FindStringSubmatchIndex(all[u.seen:]); m != nil {
 			var found []string

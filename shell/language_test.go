@@ -85,7 +85,7 @@ func TestScripts(t *testing.T) {
 // noParts waits until the jobs of a script have ended: others are refused while there are many.
 func noParts(t *testing.T, name string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); parts.Load() != 0 && time.Now().Before(end); {
+	for end := time.Now().Add(quick.Hang); parts.Load() != 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	if n := parts.Load(); n != 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"sonde/internal/quick"
 	"sonde/kernel/abi"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
@@ -55,7 +56,7 @@ func TestPsListsProgramsAsLinuxDoes(t *testing.T) {
       2   - S      0:01:01 rcu                  select
 `)
 	var out string
-	for end := time.Now().Add(60 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(quick.Hang); ; time.Sleep(time.Millisecond) {
 		var b strings.Builder
 		New(m, &b).Run("ps")
 		if out = b.String(); want.MatchString(out) {
@@ -66,7 +67,7 @@ func TestPsListsProgramsAsLinuxDoes(t *testing.T) {
 	}
 	stopped, _ := w.Table.Find(4)
 	stopped.Send(proc.SignalOf(abi.SIGSTOP))
-	for end := time.Now().Add(60 * time.Second); stopped.State() != "T"; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(quick.Hang); stopped.State() != "T"; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it does not stop")
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/internal/quick"
 	"sonde/kernel/abi"
 	"sonde/kernel/probe"
 	"sonde/linux/proc"
@@ -58,7 +59,7 @@ func TestHandlerThatDoesNotReturn(t *testing.T) {
 	}
 	close(let)
 	<-over
-	for end := time.Now().Add(time.Minute); listed() > 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(quick.Hang); listed() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("its goroutine goes on")
 		}
@@ -179,7 +180,7 @@ func TestUnregisterWaits(t *testing.T) {
 		execute(p, textAt)
 		select {
 		case <-gone:
-		case <-time.After(time.Minute):
+		case <-time.After(quick.Hang):
 			t.Error("it is never unregistered")
 		}
 	})

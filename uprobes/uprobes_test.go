@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/internal/quick"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
@@ -90,7 +91,7 @@ func playedOn(t *testing.T, w *proctest.World, ready func(p *proc.Process), f pr
 	must(t, err)
 	select {
 	case <-p.Done():
-	case <-time.After(time.Minute):
+	case <-time.After(quick.Hang):
 		t.Fatal("the program does not end")
 	}
 	mu.Lock()

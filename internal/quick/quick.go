@@ -1,7 +1,8 @@
 //go:build unix
 
-// Package quick is for tests of what must take no time: it bounds the processor's time, which does not
-// depend on what else the host has to do, as the time of day does.
+// Package quick has the limits of tests on the host. What must take no time is bounded by the processor's
+// time, which does not depend on what else the host has to do, as the time of day does. What is waited for
+// has as long as any host may need.
 package quick
 
 import (
@@ -13,6 +14,9 @@ import (
 // Limit is how long a processor may take for what takes less than a second on a usual one, and minutes if
 // it is made badly. It is for slow processors, and for the race detector.
 const Limit = 15 * time.Second
+
+// Hang is how long a test waits for what comes at once on a quiet host. What has not come then never will.
+const Hang = 5 * time.Minute
 
 // Do calls f. The test fails if the process needs more than Limit for that, in all its threads.
 func Do(t testing.TB, f func()) {

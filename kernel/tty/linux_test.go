@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"sonde/internal/quick"
 )
 
 // pty is a terminal of the host's kernel, a second opinion on ours.
@@ -78,7 +80,7 @@ func (p *pty) typeAll(m Termios, typed []byte) (echo string) {
 
 // await adds what f has to got until that is want, or much time has passed.
 func await(f *os.File, got, want string) string {
-	for late := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for late := time.Now().Add(quick.Hang); ; time.Sleep(time.Millisecond) {
 		got += available(f)
 		if got == want || time.Now().After(late) {
 			return got

@@ -3,6 +3,8 @@ package vfs
 import (
 	"testing"
 	"time"
+
+	"sonde/internal/quick"
 )
 
 // panics calls f, which must panic.
@@ -44,7 +46,7 @@ func TestPanicInAFileLeavesItUsable(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(30 * time.Second):
+	case <-time.After(quick.Hang):
 		t.Fatal("a lock is still taken")
 	}
 }

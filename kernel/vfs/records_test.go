@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"sonde/internal/quick"
 )
 
 // recordFiles opens two files. Owners of locks are the numbers 1 to 3; no state may remain when
@@ -50,7 +52,7 @@ func wantErr(t *testing.T, what string, got, want error) {
 // waiters waits until there are n waiters for a lock.
 func waiters(t *testing.T, n int) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(quick.Hang); ; time.Sleep(time.Millisecond) {
 		records.mu.Lock()
 		now := len(records.waiting)
 		records.mu.Unlock()

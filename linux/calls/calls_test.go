@@ -13,6 +13,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/bpf"
+	"sonde/internal/quick"
 	"sonde/kernel/abi"
 	"sonde/kernel/attach"
 	"sonde/kernel/probe"
@@ -70,7 +71,7 @@ func wait(t *testing.T, p *proc.Process) {
 	t.Helper()
 	select {
 	case <-p.Done():
-	case <-time.After(60 * time.Second):
+	case <-time.After(quick.Hang):
 		t.Fatal("the program does not end")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"sonde/internal/quick"
 	"sonde/kernel/poll"
 	"sonde/kernel/vfs"
 )
@@ -28,7 +29,7 @@ func wake(t *testing.T, what string, woken chan struct{}) {
 	t.Helper()
 	select {
 	case <-woken:
-	case <-time.After(10 * time.Second):
+	case <-time.After(quick.Hang):
 		t.Errorf("%s: not woken", what)
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"sonde/internal/quick"
 )
 
-const long = 30 * time.Second // a wait that ends this way has failed
+const long = quick.Hang // a wait that ends this way has failed
 
 func sleepers(t *testing.T, f *Table[int], want int) {
 	t.Helper()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sonde/internal/quick"
 	"sonde/kernel/abi"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
@@ -52,7 +53,7 @@ func run(t *testing.T, f proctest.Program) {
 	}
 	select {
 	case <-p.Done():
-	case <-time.After(time.Minute):
+	case <-time.After(quick.Hang):
 		t.Fatal("the program does not end")
 	}
 	if s := p.Status(); s != 0 {
@@ -194,7 +195,7 @@ func TestThreads(t *testing.T) {
 	const nClone, nPause, flags = 56, 34, abi.CLONE_VM | abi.CLONE_SIGHAND | abi.CLONE_THREAD | abi.CLONE_FILES | abi.CLONE_FS
 	run(t, func(p *proctest.Player) {
 		p.Fork(func(c *proctest.Player) { c.Call(nPause) }, nClone, flags, proctest.StackTop-0x8000)
-		for end := time.Now().Add(time.Minute); !strings.HasPrefix(text(p, "/proc/self/task/3/stat"), "3 (test) S 1 ") && time.Now().Before(end); {
+		for end := time.Now().Add(quick.Hang); !strings.HasPrefix(text(p, "/proc/self/task/3/stat"), "3 (test) S 1 ") && time.Now().Before(end); {
 			time.Sleep(time.Millisecond)
 		}
 		if got := text(p, "/proc/2/task/3/status"); !regexp.MustCompile(`(?s)^Name:\ttest\nState:\tS \(sleeping\)\nTgid:\t2\nPid:\t3\n.*Threads:\t2\n`).MatchString(got) {
@@ -221,7 +222,7 @@ func TestStateIsTheFirstThreads(t *testing.T) {
 	const nClone, nPause, nExit, flags = 56, 34, 60, abi.CLONE_VM | abi.CLONE_SIGHAND | abi.CLONE_THREAD | abi.CLONE_FILES | abi.CLONE_FS
 	becomes := func(c *proctest.Player, file, start string) {
 		got := ""
-		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(quick.Hang); time.Now().Before(end); time.Sleep(time.Millisecond) {
 			if got = text(c, file); strings.HasPrefix(got, start) {
 				return
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"sonde/internal/quick"
 	"sonde/kernel/abi"
 	"sonde/kernel/poll"
 	"sonde/kernel/vfs"
@@ -20,7 +21,7 @@ func clean(t *testing.T) {
 	t.Helper()
 	files, bytes := vfs.Opened(), taken.Load()
 	t.Cleanup(func() {
-		for late := time.Now().Add(time.Minute); Passed() > 0 && time.Now().Before(late); {
+		for late := time.Now().Add(quick.Hang); Passed() > 0 && time.Now().Before(late); {
 			time.Sleep(time.Millisecond) // until the search for cycles has run
 		}
 		if n := vfs.Opened() - files; n != 0 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"sonde/internal/quick"
 	"sonde/kernel/abi"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
@@ -67,7 +68,7 @@ func trace(t *testing.T, o Options, f proctest.Program) (string, *Tracer) {
 	}
 	select {
 	case <-p.Done():
-	case <-time.After(60 * time.Second):
+	case <-time.After(quick.Hang):
 		t.Fatal("the program does not end")
 	}
 	tracer.Detach()

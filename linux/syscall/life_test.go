@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sonde/internal/quick"
 	"sonde/kernel/abi"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
@@ -26,7 +27,7 @@ const (
 )
 
 // long is the time after which a test fails.
-const long = 60 * time.Second
+const long = quick.Hang
 
 type player = proctest.Player
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"sonde/internal/quick"
 	"sonde/kernel/abi"
 )
 
@@ -84,7 +85,7 @@ func setTime(p *player, id, flags uint64, value, interval time.Duration) int64 {
 
 // untilFired waits for a timer without an interval.
 func untilFired(p *player, id uint64) {
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); sleep(p, time.Millisecond) {
+	for end := time.Now().Add(quick.Hang); time.Now().Before(end); sleep(p, time.Millisecond) {
 		p.Call(nTimerGettime, id, scratch)
 		if p.Peek64(scratch+16)|p.Peek64(scratch+24) == 0 {
 			return

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"sonde/internal/exitcode"
+	"sonde/internal/quick"
 )
 
 const patience = 10 * time.Minute
@@ -192,11 +193,11 @@ func TestQEMUBehindAScript(t *testing.T) {
 	go func() { s.Wait(); close(ended) }()
 	select {
 	case <-ended:
-	case <-time.After(20 * time.Second): // QEMU has the other ends of our pipes
+	case <-time.After(quick.Hang): // QEMU has the other ends of our pipes
 		t.Error("the machine does not end")
 	}
 	for _, child := range strings.Fields(string(children)) {
-		for end := time.Now().Add(20 * time.Second); runs(child) && time.Now().Before(end); { // it was killed a moment ago
+		for end := time.Now().Add(quick.Hang); runs(child) && time.Now().Before(end); { // it was killed a moment ago
 			time.Sleep(time.Millisecond)
 		}
 		if runs(child) {
