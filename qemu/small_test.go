@@ -13,8 +13,10 @@ import (
 
 // small are programs of testdata/programs, by what compiles them, with FILE for where to.
 var small = map[string][]string{
-	"dotted": {"gcc", "-O1", "-static", "-o", "FILE", "testdata/programs/dotted.c"},
-	"mixed":  {"env", "CGO_ENABLED=1", "go", "build", "-ldflags=-linkmode=external -extldflags=-static", "-o", "FILE", "./testdata/programs/mixed"},
+	"dotted":   {"gcc", "-O1", "-static", "-o", "FILE", "testdata/programs/dotted.c"},
+	"noexit":   {"gcc", "-O1", "-static", "-o", "FILE", "testdata/programs/noexit.c"},
+	"vsyscall": {"gcc", "-O1", "-static", "-o", "FILE", "testdata/programs/vsyscall.c"},
+	"mixed":    {"env", "CGO_ENABLED=1", "go", "build", "-ldflags=-linkmode=external -extldflags=-static", "-o", "FILE", "./testdata/programs/mixed"},
 }
 
 // smallArchive compiles them, and puts them into the kernel's /bin, and scripts into its root: s0, s1 and so on.
@@ -82,6 +84,29 @@ func TestConventions(t *testing.T) {
 		{"insmod argdist target=/bin/mixed:main.dotted.0 arg=1 count=1; mixed; cat /sys/kernel/debug/argdist; rmmod argdist", []string{"3                  300"}},
 		{"insmod argdist target=/bin/mixed:" + add + "; lsmod", []string{"which has arguments and results on the stack", "!argdist  "}},
 		{"insmod argdist target=/bin/dotted:sum.avx2.0 arg=6", []string{"arg=6: only words 0 to 5 are in registers"}},
+	})
+}
+
+// TestReturnsWithoutExit: a return probe leaves the stack of a function alone that has no exit, or was entered without
+// a return address.
+func TestReturnsWithoutExit(t *testing.T) {
+	askAll(t, []ask{
+		{"bt -q -e 'uretprobe:/bin/noexit:_start { @ = count(); }' -c 'noexit; echo is $?'", []string{"is 1", "!@:"}},
+		{"bt -q -e 'uretprobe:/bin/noexit:ends { @ = count(); }' -c 'noexit ends; echo is $?'", []string{"is 3", "!@:"}},
+		{"bt -q -e 'uretprobe:/bin/noexit:top { @ = count(); }' -c 'noexit jumped; echo is $?'", []string{"is 42", "!@:"}},
+		{"bt -q -e 'uretprobe:/bin/noexit:passes { @ = count(); }' -c 'noexit tail; echo is $?'", []string{"is 43", "!@:"}},
+		{"bt -q -e 'uretprobe:/bin/noexit:top { @ = count(); } uretprobe:/bin/noexit:work { @work = count(); }' -c 'noexit; echo is $?'", []string{"is 1", "@work: 1"}},
+		{"explain /bin/noexit:_start", []string{"by a breakpoint on its beginning alone (it has no exit, and does not return)"}},
+	})
+}
+
+// TestVsyscallPage: programs call what is in the page at the end of all addresses, beside strace and probes too.
+func TestVsyscallPage(t *testing.T) {
+	const right = "0 1 1 0 1 ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]"
+	askAll(t, []ask{
+		{"vsyscall", []string{right}},
+		{"strace vsyscall", []string{right[10:], "exit_group"}},
+		{"bt -q -e 'uprobe:/bin/vsyscall:main { @[probe] = count(); } uretprobe:/bin/vsyscall:main { @[probe] = count(); }' -c vsyscall", []string{right, "@[uprobe:/bin/vsyscall:main]: 1", "@[uretprobe:/bin/vsyscall:main]: 1"}},
 	})
 }
 

@@ -21,9 +21,11 @@ import (
 //     The first point notes the call by its stack slot; a return instruction that takes its address
 //     from that slot ends the call. A jump out of the function with that slot on top of the stack
 //     is a tail call: from there on the call returns to the trampoline.
-//   - Any other function gets the trampoline's address as its return address when it is called.
+//   - Any other function gets the trampoline's address as its return address when it is called, if there
+//     is a return address: see code.go.
 //
-// The first way costs one hit per call, the others two.
+// The first way costs one hit per call, the others two. A function that is known to have no exit, as _start, has
+// a point at its beginning alone: its calls are entered, and abandoned when the thread ends.
 
 // addReturn makes the members at the points that a return probe on a function needs. mu
 // held.
@@ -134,7 +136,7 @@ func (th *thread) exit(pt *point, sp uint64) {
 		if r.IP == c.ret { // if not, longjmp has left c, and this call is older than the probe
 			th.returned()
 		}
-	case len(c.of) > 0 && c.of[0].m.leftFor(r.IP):
+	case len(c.of) > 0 && c.of[0].m.leftFor(r.IP) && th.isCode(c.ret):
 		if ret, err := th.text.mem.SwapWord(sp, th.text.trampoline.Load()); err == nil {
 			c.ret, c.stays = ret, false
 			c.trapSafe = c.trapSafe && ret != th.text.trampoline.Load()

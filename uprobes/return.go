@@ -13,7 +13,7 @@ import (
 type call struct {
 	slot  uint64 // on the stack
 	ret   uint64 // the return address that was there, that of the trampoline for the second call with a slot
-	stays bool   // the return address is unchanged: the exits have points
+	stays bool   // the word in the slot is unchanged: the exits have points, or it is no return address
 	left  bool   // it has been left, and counted as abandoned
 	// trapSafe says that all its handlers may be called in trap context, and that ret is the original.
 	trapSafe bool
@@ -64,8 +64,9 @@ func (th *thread) enterCall(members []*member, stays bool) {
 	var err error
 	if stays {
 		ret, err = th.text.mem.LoadWord(r.SP)
-	} else {
-		ret, err = th.text.mem.SwapWord(r.SP, tramp)
+	} else if ret, err = th.text.mem.SwapWord(r.SP, tramp); err == nil && !th.code.has(ret) && ret != tramp && !th.isCode(ret) {
+		th.text.mem.SwapWord(r.SP, ret)
+		stays = true
 	}
 	cs := &th.calls
 	if n := len(cs.stack); n > 0 && cs.stack[n-1].slot <= r.SP || cs.nleft > 0 {

@@ -215,3 +215,24 @@ func TestLedgerInHandlers(t *testing.T) {
 	d.wants(t, "entry: 1 entered, 1 in flight, 0 handled, 0 unexplained", "return: 1 entered, 1 in flight, 0 handled, 0 unexplained",
 		"end: 1 entered, 0 in flight, 0 handled, 0 unexplained")
 }
+
+// TestNoReturnAddress: a function that is entered by a jump has its stack as it was, whatever is there that is no
+// address of code. Its call used to have the trampoline's address there.
+func TestNoReturnAddress(t *testing.T) {
+	words := []uint64{1, 42, stack, 0x7fffdeadb000, 1 << 63}
+	rp, s := playReturns(t, func(*UretprobeInstance, *amd64.Regs) { t.Error("nothing has returned") }, func(p *player) {
+		for _, w := range words {
+			enter(p, stack, w)
+			if got := p.Peek64(stack); got != w {
+				t.Errorf("%#x has become %#x", w, got)
+			}
+		}
+		enter(p, stack, textAt+7)
+		if p.Peek64(stack) == textAt+7 {
+			t.Error("a return address is as it was")
+		}
+	})
+	if l := rp.U.Ledger(); s != 0 || l != (probe.Ledger{Entered: uint64(len(words)) + 1, Abandoned: uint64(len(words)) + 1}) {
+		t.Errorf("%+v, status %#x", l, s)
+	}
+}

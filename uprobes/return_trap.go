@@ -33,12 +33,17 @@ func (th *thread) enters(st *state, pt *point, r *amd64.Regs) bool {
 	var ok bool
 	tramp, stays := th.text.trampoline.Load(), th.wants&wantsEntry == 0
 	if stays {
-		ret, ok = machine.LoadWord(r.SP)
+		if ret, ok = machine.LoadWord(r.SP); !ok || ret == tramp { // it has been replaced already
+			return false
+		}
 	} else {
-		ret, ok = machine.SwapWord(r.SP, tramp)
-	}
-	if !ok || ret == tramp { // it has been replaced already: nothing has changed
-		return false
+		if ret, ok = machine.SwapWord(r.SP, tramp); !ok {
+			return false
+		}
+		if !th.code.has(ret) && (ret == tramp || !th.knowsCode(ret)) {
+			machine.SwapWord(r.SP, ret)
+			return false
+		}
 	}
 	c.slot, c.ret, c.stays, c.trapSafe = r.SP, ret, stays, true
 	if th.wants&wantsMore == 0 {
@@ -46,6 +51,23 @@ func (th *thread) enters(st *state, pt *point, r *amd64.Regs) bool {
 	}
 	cs.stack = cs.stack[:n+1]
 	return true
+}
+
+// knowsCode is isCode for what is known.
+//
+//go:noinline
+func (th *thread) knowsCode(addr uint64) bool {
+	all := th.text.areas.Load()
+	if all == nil {
+		return false
+	}
+	for i := range all {
+		if a := &all[i]; a.has(addr) {
+			th.code = *a
+			return true
+		}
+	}
+	return false
 }
 
 // enlists makes the instances of a call, for which there is room.

@@ -48,6 +48,7 @@ type text struct {
 	// trampoline is the address that functions with return probes return to; 0: there were
 	// none.
 	trampoline atomic.Uint64
+	areas      atomic.Pointer[areas] // replaced, its elements do not change
 
 	// known are all points there ever were, *point by address: their slots are not reused. Stored
 	// with mu held.

@@ -28,6 +28,7 @@ type thread struct {
 	waited bool // its goroutine waits for the end of the step, to deliver a signal
 
 	calls callList // its calls that return probes wait for
+	code  area     // where the last of them return to
 	held  *goCalls // whose calls it notes or ends at present
 
 	leaving  *call // the call whose handlers are being called

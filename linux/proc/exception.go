@@ -120,6 +120,9 @@ func (t *Thread) pageFault() {
 	access := space.Read
 	switch {
 	case r.Err&faultFetch != 0:
+		if t.vsyscall(addr) {
+			return
+		}
 		access = space.Exec
 	case r.Err&faultWrite != 0:
 		access = space.Write

@@ -155,6 +155,7 @@ func found(path string) (string, error) {
 func maps(w io.Writer, p *proc.Process) {
 	if m := p.Memory(); m != nil {
 		m.WriteTo(w)
+		fmt.Fprintf(w, "%x-%x --xp 00000000 00:00 0                  [vsyscall]\n", proc.VsyscallPage, proc.VsyscallPage+1<<12)
 	}
 }
 

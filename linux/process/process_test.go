@@ -137,7 +137,7 @@ func TestFilesOfAProcess(t *testing.T) {
 			"2/cmdline":    `^test\x00-v\x00$`,
 			"self/environ": "^A=1\x00B=2\x00$",
 			"self/auxv":    `^auxv$`,
-			"self/maps":    `(?m)^00600000-00610000 rw-p 00000000 00:00 0 $`,
+			"self/maps":    `(?m)^00600000-00610000 rw-p 00000000 00:00 0 \n(?s:.*)\nffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  \[vsyscall\]\n$`,
 			"self/stat":    `^2 \(test\) R 1 \d+ 1( -?\d+){19} 1000 1001 1002 0 0( \d+){17} 6291456 6291464 6291464 6291472 0\n$`,
 			"self/statm":   `^32 \d+ 0 0 0 32 0\n$`,
 			"self/status":  `(?s)^Name:\ttest\nState:\tR \(running\)\nTgid:\t2\nPid:\t2\nPPid:\t1\n.*VmSize:\t     128 kB\nVmLck:\t       0 kB\n.*Threads:\t1\n`,

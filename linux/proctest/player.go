@@ -271,6 +271,12 @@ func (p *Player) FaultAt(vector proc.Event, ip, sp uint64) (to uint64) {
 	return p.regs.IP
 }
 
+// FetchAt lets the program jump to where it may not, with that stack pointer, and returns where it goes on.
+func (p *Player) FetchAt(ip, sp uint64) (to uint64) {
+	p.regs.Err, p.addr = 0x14, ip
+	return p.FaultAt(14, ip, sp)
+}
+
 // SyscallAt lets the program execute a SYSCALL that ends at ip, with the registers as they
 // are and that stack pointer, and returns where it goes on.
 func (p *Player) SyscallAt(ip, sp uint64) (to uint64) {

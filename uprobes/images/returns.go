@@ -30,6 +30,8 @@ func OnExits(e *program.Exits, err error) string {
 	switch {
 	case err != nil:
 		return fmt.Sprintf("trampoline (%v)", err)
+	case len(e.Returns)+len(e.Jumps) == 0:
+		return "a breakpoint on its beginning alone (it has no exit, and does not return)"
 	case len(e.Jumps) > 0:
 		return fmt.Sprintf("breakpoints on its exits (%d, and %d jumps; trampoline after a tail call)", len(e.Returns), len(e.Jumps))
 	}
