@@ -141,7 +141,16 @@ type Handler struct {
 	At    uintptr // where its probe is
 	Noun  string  // what its probe is called
 	// Code is where the functions begin that may have been called for the probe; 0: no function.
-	Code [3]uintptr
+	Code     [3]uintptr
+	Finishes bool // it is not abandoned, since others wait for what it holds
+}
+
+// fate is what becomes of h.
+func (h *Handler) fate() string {
+	if h.Finishes {
+		return "is the last one"
+	}
+	return "abandoned"
 }
 
 // runs reports whether an instruction is in one of h's functions.
@@ -174,11 +183,11 @@ func Mistaken(h Handler, why, text string, r *amd64.Regs) {
 		hint = " (a handler cannot recover)"
 	}
 	if m.File == "" {
-		printk.Err("%s: handler of %s at %s abandoned: %s%s%s%s; the %s is disabled",
-			h.Owner, h.Kind, Symbol(uint64(h.At)), m.What, colon, text, hint, h.Noun)
+		printk.Err("%s: handler of %s at %s %s: %s%s%s%s; the %s is disabled",
+			h.Owner, h.Kind, Symbol(uint64(h.At)), h.fate(), m.What, colon, text, hint, h.Noun)
 	} else {
-		printk.Err("%s: handler of %s at %s abandoned: %s%s%s at %s:%d%s; the %s is disabled",
-			h.Owner, h.Kind, Symbol(uint64(h.At)), m.What, colon, text, m.File, m.Line, hint, h.Noun)
+		printk.Err("%s: handler of %s at %s %s: %s%s%s at %s:%d%s; the %s is disabled",
+			h.Owner, h.Kind, Symbol(uint64(h.At)), h.fate(), m.What, colon, text, m.File, m.Line, hint, h.Noun)
 	}
 	printk.Err("CPU: %d", cpu.ID())
 	Backtrace(printk.LevelErr, r, g)

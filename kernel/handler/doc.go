@@ -16,12 +16,18 @@
 // that counts as one gap. A handler's time is also that of the handlers on top of it, until one of them is
 // ended: otherwise one that loops would not be found if it has hits of a watchpoint in its loop.
 //
+// An eBPF program is not abandoned: it may hold the lock of a key, a queue or a ring, or a record that readers wait
+// for, and only it gives them back. It is bounded, as the verifier has counted its instructions. So its probe is
+// disabled at once, and the program finishes. The same holds for the scheduler's locks (canEnd).
+//
 // Without that NMI (command line nmi_watchdog=0, or no such timer) every CPU's timer interrupt does the
 // same. A handler that was called by a jump takes it and can be ended there. A handler that was called
 // by a trap has interrupts off, so another CPU must notice it: if all CPUs are in such handlers, none is
 // found.
 //
-// Rejected: RDTSC before and after each handler (a tenth of a hit by a jump, and it measures pauses of
+// Rejected: noting each lock that a program takes, to give it back (instructions in each update, and a value or a
+// record that is half written); ending a program when it is in none (two instructions in each call of a helper);
+// RDTSC before and after each handler (a tenth of a hit by a jump, and it measures pauses of
 // the host as well); an NMI to every CPU each time (it wakes idle CPUs).
 //
 // Source: the NMI by the I/O APIC is that of Linux 2.6, Documentation/nmi_watchdog.txt.

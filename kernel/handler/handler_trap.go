@@ -141,6 +141,15 @@ func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	return notifier.Stop
 }
 
+// disable disables the probe of k's handler that r interrupted, for good, and logs why, with text. The handler is
+// abandoned, or finishes.
+func (k *Kind) disable(why, text string, r *amd64.Regs, finishes bool) {
+	h, first := k.Blame(k.on(trap.ID(r)).Probe)
+	if h.Finishes = finishes; first {
+		die.Mistaken(h, why, text, r)
+	}
+}
+
 // Kill abandons k's handler that r interrupted: it logs why, with text, and makes r continue with the
 // hit.
 //
@@ -153,9 +162,7 @@ func (k *Kind) Kill(why, text string, r *amd64.Regs) {
 	screen.Main.Rescue(uintptr(r.SP), s.Frame)
 	printk.Rescue(id, uintptr(r.SP), s.Frame)
 	trap.Self().Rescue(uintptr(r.SP), s.Frame)
-	if h, first := k.Blame(s.Probe); first {
-		die.Mistaken(h, why, text, r)
-	}
+	k.disable(why, text, r, false)
 	goruntime.TrapReset(id)
 	if frame := s.Frame; k.Divert != nil {
 		k.Divert(r)

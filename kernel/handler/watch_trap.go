@@ -139,11 +139,23 @@ func (w *sighting) measure(id int, r *amd64.Regs) {
 			in, frame = n, s.Frame
 		}
 	}
-	if limit := Limit.Get() * 1e6; in >= 0 && limit != 0 && w.ran[in].ns > limit && kinds[in].on(id).canEnd(r) {
+	limit := Limit.Get() * 1e6
+	if in < 0 || limit == 0 || w.ran[in].ns <= limit {
+		return
+	}
+	switch s := kinds[in].on(id); {
+	case !s.canEnd(r):
+	case s.runsProgram(r):
+		kinds[in].disable(tooLong, "", r, true)
+		disarmer.Wake()
+	default:
 		w.ran = [len(kinds)]account{} // the others have waited for this one
 		kinds[in].Kill(tooLong, "", r)
 	}
 }
+
+// runsProgram reports whether an eBPF program runs in the handler, and is not to be ended where r interrupted it.
+func (s *State) runsProgram(r *amd64.Regs) bool { return trap.Self().Runs(uintptr(r.SP), s.Frame) }
 
 // canEnd reports whether the handler can be ended from r. Whatever came on top of it must
 // end first: an interrupt other than r, which may be in its first instructions, before it is noted and

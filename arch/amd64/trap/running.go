@@ -9,10 +9,13 @@ const (
 	OffsetRunning = unsafe.Offsetof(CPU{}.running)
 )
 
+// Runs reports whether made code runs on c, and has begun between the addresses sp and frame of the stack.
+func (c *CPU) Runs(sp, frame uintptr) bool { return c.running >= sp && c.running < frame }
+
 // Rescue notes that no made code runs on c any more, if it did between the addresses sp and frame of the
 // stack, which is given up.
 func (c *CPU) Rescue(sp, frame uintptr) {
-	if c.running >= sp && c.running < frame {
+	if c.Runs(sp, frame) {
 		c.running = 0
 	}
 }
