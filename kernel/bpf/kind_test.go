@@ -41,6 +41,82 @@ func TestEvicts(t *testing.T) {
 	}
 }
 
+// TestUpdatesAreUses: a key that is only updated stays, too.
+func TestUpdatesAreUses(t *testing.T) {
+	m := newMap(t, bpf.MapSpec{Type: bpf.LRUHash, KeySize: 8, ValueSize: 8, MaxEntries: 8})
+	for i := range uint64(1000) {
+		for _, k := range []uint64{i + 1, 0} {
+			if err := m.Update(0, key8(k), key8(i), Any); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i > 0 && m.Update(0, key8(0), key8(i), Exist) != nil {
+			t.Fatalf("after %d keys, the one is gone that was updated after each", i)
+		}
+		if n := evictions(m); n != max(0, int64(i)+2-8) {
+			t.Fatalf("after %d keys, %d were evicted: the one that is updated is added again and again", i+2, n)
+		}
+	}
+}
+
+// evictions is how many keys have gone of those that were added.
+func evictions(m *Map) int64 {
+	head := (*table)(m.table(0))
+	return int64(head.clock.Load()) - head.entries.Load()
+}
+
+// TestEvictionNeedsTheLock: a key that another CPU is changing is not evicted.
+func TestEvictionNeedsTheLock(t *testing.T) {
+	m := newMap(t, bpf.MapSpec{Type: bpf.LRUHash, KeySize: 8, ValueSize: 8, MaxEntries: 2})
+	head := (*table)(m.table(0))
+	for k := range uint64(2) {
+		if err := m.Update(0, key8(k), key8(k), Any); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := m.hash(at(key8(0))) // the older one's
+	added := uint64(2)
+	for m.hash(at(key8(added)))>>lockShift == held>>lockShift {
+		added++
+	}
+	l := head.lock(held)
+	if err := m.Update(0, key8(added), key8(0), Any); !errors.Is(err, syscall.E2BIG) || m.findEntry(head, at(key8(0))) == nil {
+		t.Errorf("%v: the key is evicted while its lock is held", err)
+	}
+	l.Store(0)
+	if err := m.Update(0, key8(added), key8(0), Any); err != nil || m.findEntry(head, at(key8(0))) != nil {
+		t.Errorf("%v: the key stays when its lock is free", err)
+	}
+	if l.Load() != 0 {
+		t.Error("the lock of the key that was evicted is not given back")
+	}
+}
+
+// TestCopiesAreWhole: what is copied while the entry becomes another key's is no copy.
+func TestCopiesAreWhole(t *testing.T) {
+	m := newMap(t, bpf.MapSpec{Type: bpf.LRUHash, KeySize: 8, ValueSize: 8, MaxEntries: 1})
+	head, key, value := (*table)(m.table(0)), make([]byte, 8), make([]byte, 8)
+	if err := m.Update(0, key8(1), key8(1), Any); err != nil {
+		t.Fatal(err)
+	}
+	e := m.findEntry(head, at(key8(1)))
+	w := e.word.Load()
+	if !m.copyOf(e, at(key8(1)), at(value)) || m.copyOf(e, at(key8(2)), at(value)) {
+		t.Error("what is copied is not the value of the key")
+	}
+	if !m.copyEntry(e, w, at(key), at(value)) {
+		t.Error("an entry that nobody changes is not copied")
+	}
+	for _, change := range []func(){
+		func() { m.Delete(0, key8(1)) },
+		func() { m.Update(0, key8(1), key8(2), Any) }, // the same key at the same place, once more
+	} {
+		if change(); m.copyEntry(e, w, at(key), at(value)) {
+			t.Errorf("%x with %x is a copy of an entry that has changed meanwhile", key, value)
+		}
+	}
+}
+
 // TestEvictsOnManyCPUs: all add keys at once. No key is there twice, values are those of their keys, and the
 // count of keys is right.
 func TestEvictsOnManyCPUs(t *testing.T) {

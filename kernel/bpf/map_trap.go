@@ -113,10 +113,18 @@ func (m *Map) copyOut(t, key, to unsafe.Pointer) bool {
 		if e == nil {
 			return false
 		}
-		if w := e.word.Load(); w&stateMask == full && m.equal(e, key) && m.copyEntry(e, w, nil, to) {
+		if m.copyOf(e, key, to) {
 			return true
 		}
 	}
+}
+
+// copyOf copies the value of an entry, unless it is another key's by now.
+//
+//go:nosplit
+func (m *Map) copyOf(e *entry, key, to unsafe.Pointer) bool {
+	w := e.word.Load()
+	return w&stateMask == full && m.equal(e, key) && m.copyEntry(e, w, nil, to)
 }
 
 // Memory of maps is accessed by whole words, atomically: a program may be changing them. What is

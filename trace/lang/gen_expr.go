@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 
 	"sonde/bpf"
@@ -127,7 +129,13 @@ func (g *generator) binaryNumber(e *Expr) {
 		g.divide(e, op)
 		return
 	}
-	g.scoped(func() { g.emit("r0 %s= %s", op, g.operands(e)) })
+	g.scoped(func() {
+		by := g.operands(e)
+		if n, err := strconv.ParseInt(by, 0, 64); err == nil && strings.ContainsAny(op, "<>") {
+			by = fmt.Sprint(n & 63) // as a register shifts; the verifier refuses other constants
+		}
+		g.emit("r0 %s= %s", op, by)
+	})
 }
 
 // divide leaves 1 in R0 for a division by 0, as bpftrace does, and says so.

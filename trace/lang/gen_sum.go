@@ -145,7 +145,7 @@ func Bounds(t Type, i int) (low, high int64) {
 		return t.High, t.High
 	case t.Kind == LHist:
 		low = t.Low + int64(i-1)*t.Step
-		return low, low + t.Step
+		return low, min(low+t.Step, t.High)
 	case i < 1:
 		return -1, 0
 	}
