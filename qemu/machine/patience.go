@@ -30,13 +30,16 @@ type Share struct {
 	Ran, Delayed time.Duration // how long it has run, and waited for a processor
 }
 
-// Shares returns what each of QEMU's threads has had, by the thread's number. Elsewhere than on Linux it is
-// not known.
+// Shares returns what each of QEMU's threads has had, by the thread's number.
+func (s *Session) Shares() map[string]Share { return SharesOf(s.Pid()) }
+
+// SharesOf returns what each thread of a process has had, by the thread's number. Elsewhere than on Linux it
+// is not known.
 //
 // Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
-func (s *Session) Shares() map[string]Share {
+func SharesOf(pid int) map[string]Share {
 	shares := map[string]Share{}
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", s.Pid()))
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	for _, thread := range threads {
 		b, _ := os.ReadFile(filepath.Join(thread, "schedstat")) // of one that has ended there is none
 		var had Share
