@@ -89,7 +89,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"make prove":                dry("go run ./ktest/prove"),
 	"make launcher":             once("go build -o build/qemu"),
 	"make test":                 testsAll, // this test is part of it
-	"make check":                dry("go test -vet=off -short ./..."),
+	"make check":                dry("go test -vet=off -short -timeout 4h ./..."),
 	"make bench":                benches,
 	"make hidden DIR=../hidden": dry("-settle '../hidden'"),
 }
