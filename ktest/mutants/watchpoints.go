@@ -147,6 +147,24 @@ var watchpoints = []Mutant{
 		Why: "a watchpoint of reads reports writes, which the processor cannot tell apart",
 	},
 	{
+		Name: "write-of-a-program-taken-for-a-read", File: "kwatch/user_hit.go",
+		Old: "!is || p.typ == Read && h.Old != h.New {", New: "!is {",
+		By:  kernel(1, "watch/program_reads_only"),
+		Why: "a watchpoint of reads reports what a program writes",
+	},
+	{
+		Name: "second-process-of-one-address-forgotten", File: "kwatch/user_hit.go",
+		Old: "left |= changed(t.Process()) | p.impliedOf(t.Process())", New: "left |= changed(t.Process())",
+		By:  kernel(1, "watch/program_beside_another_that_reads"),
+		Why: "where two processes watch one address, the second is not told of accesses that change nothing",
+	},
+	{
+		Name: "registering-told-as-an-access", File: "kwatch/real_tamago.go",
+		Old: "read: peek,", New: "read: read,",
+		By:  kernel(1, "watch/registering_is_no_access"),
+		Why: "a watchpoint is told of what registering another reads",
+	},
+	{
 		Name: "lock-in-an-interrupt-reported", File: "kwatch/locked_trap.go",
 		Old: "return !p.overlaps(addr, 8)", New: "return p.overlaps(addr, 8)",
 		By:  host("kwatch", "TestLockedElsewhere"),

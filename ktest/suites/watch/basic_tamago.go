@@ -20,6 +20,7 @@ func init() {
 	suites.Add("watch/write_tells_old_and_new", write)
 	suites.Add("watch/each_length_sees_its_bytes_only", lengths)
 	suites.Add("watch/read_and_write", readWrite)
+	suites.Add("watch/registering_is_no_access", registering)
 	suites.Add("watch/reads_only", readsOnly)
 	suites.Add("watch/execute_resumes", execute)
 	suites.Add("watch/four_and_no_more", four)
@@ -73,6 +74,22 @@ func lengths(t *suites.T) {
 				t.Errorf("%d bytes at +%d: %#x", n, off8, s.hits[n-1].New)
 			}
 		}
+	}
+}
+
+// registering reads what is to be watched: another watchpoint there used to be told of it.
+func registering(t *suites.T) {
+	var s, others seen
+	reg := on(t, wordAt(), 8, kwatch.ReadWrite, s.hit)
+	for _, typ := range []kwatch.Type{kwatch.Write, kwatch.Read, kwatch.ReadWrite} {
+		other := on(t, wordAt(), 8, typ, others.hit)
+		t.Must(kwatch.EnableKwatch(other, false))
+		t.Must(kwatch.EnableKwatch(other, true))
+		off(t, other)
+	}
+	readWord()
+	if l := off(t, reg); s.n.Load() != 1 || l.Ledger.Entered != 1 || others.n.Load() != 0 {
+		t.Errorf("%d hits, and %d of the others; %+v", s.n.Load(), others.n.Load(), l.Ledger)
 	}
 }
 

@@ -21,7 +21,9 @@ import (
 
 func init() {
 	suites.Add("watch/program_writes", programWrites)
+	suites.Add("watch/program_reads_only", programReads)
 	suites.Add("watch/program_beside_another", programBeside)
+	suites.Add("watch/program_beside_another_that_reads", programBesideReading)
 	suites.Add("watch/program_beside_one_that_comes_and_goes", programBesideComing)
 	suites.Add("watch/program_executes", programExecutes)
 	suites.Add("watch/program_executes_what_is_anothers", programExecutesBeside)
@@ -81,6 +83,51 @@ func programWrites(t *suites.T) {
 		if h.Old != uint64(i) || h.New != h.Old+1 || h.IP != codeAt+8 || h.TID == 0 {
 			t.Fatalf("hit %d: %+v", i, h)
 		}
+	}
+}
+
+// programReads: of an instruction that reads and one that writes, a watchpoint of reads tells the first.
+func programReads(t *suites.T) {
+	t.NeedPrograms()
+	const path = "/counts"
+	suites.WriteProgram(t, path, countUp)
+	defer vfs.Remove(path)
+	var n, bad, reg int
+	status := run(t, path, func(p *proc.Process) {
+		var err error
+		reg, err = kwatch.RegisterKwatchUser(p, counter, 8, kwatch.Read, func(h *kwatch.Hit, _ *proc.Thread) {
+			if n++; h.Old != h.New || h.New != uint64(n) || h.IP != codeAt+20 {
+				bad++
+			}
+		})
+		t.Must(err)
+	})
+	if l := off(t, reg); status != proc.Exited(0) || n != rounds || bad != 0 || l.Ledger.Handled != rounds || l.Ledger.Declined != rounds {
+		t.Errorf("%v, %d hits of %d, %d of them wrong; %+v", status, n, rounds, bad, l.Ledger)
+	}
+}
+
+// programBesideReading: as programBeside, of accesses that change nothing.
+func programBesideReading(t *suites.T) {
+	t.NeedPrograms()
+	const path = "/counts"
+	suites.WriteProgram(t, path, countUp)
+	defer vfs.Remove(path)
+	var n, others, reg, first int
+	run(t, path, func(other *proc.Process) {
+		var err error
+		first, err = kwatch.RegisterKwatchUser(other, counter, 8, kwatch.ReadWrite, func(*kwatch.Hit, *proc.Thread) { others++ })
+		t.Must(err)
+		run(t, path, func(p *proc.Process) {
+			reg, err = kwatch.RegisterKwatchUser(p, counter, 8, kwatch.ReadWrite, func(*kwatch.Hit, *proc.Thread) { n++ })
+			t.Must(err)
+		})
+		if off(t, reg); n != 2*rounds || others != 0 {
+			t.Errorf("%d hits of %d; the other process, which has not run, has %d", n, 2*rounds, others)
+		}
+	})
+	if off(t, first); others != 2*rounds {
+		t.Errorf("the other process has %d hits of %d", others, 2*rounds)
 	}
 }
 
