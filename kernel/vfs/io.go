@@ -170,7 +170,12 @@ func Write(f *File, p []byte, w Waiter) (n int, err error) {
 	if err := f.usable(O_RDONLY); err != nil {
 		return 0, pathError("write", f.name, err)
 	}
-	if n, err = f.writeOnce(p); n == len(p) || w == nil || err != nil && err != syscall.EAGAIN {
+	if f.stream {
+		n, err = f.wrote(f.handle.WriteAt(p, 0))
+	} else {
+		n, err = f.wrote(f.writeNext(p))
+	}
+	if n == len(p) || w == nil || err != nil && err != syscall.EAGAIN {
 		return n, err
 	}
 	return f.writeAfter(n, err, p, w)
@@ -200,7 +205,7 @@ func (f *File) writeAfter(done int, err error, p []byte, w Waiter) (int, error) 
 	return done, err
 }
 
-// writeOnce is what Write does first.
+// writeOnce is what Write does first, without a call of its own there.
 func (f *File) writeOnce(p []byte) (int, error) {
 	if f.stream {
 		return f.wrote(f.handle.WriteAt(p, 0))
