@@ -64,14 +64,16 @@ func (t *Table) near(name string) []string {
 }
 
 // Nearest returns those of names that are the fewest edits away from typed: at most two, or one if
-// typed is short.
+// typed is short. What was typed is none of them.
 func Nearest(typed string, names []string) []string {
 	best := nearest{score: maxDistance}
 	if len(typed) <= 3 {
 		best.score = 1
 	}
 	for _, name := range names {
-		best.add(name, distance(typed, name))
+		if name != typed {
+			best.add(name, distance(typed, name))
+		}
 	}
 	return best.names
 }

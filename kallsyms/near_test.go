@@ -84,7 +84,7 @@ func TestUnknownIsCheap(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	names := []string{"free", "grep", "true", "grep", "tr"}
-	for typed, want := range map[string][]string{"grpe": {"grep"}, "rt": {"tr"}, "tx": {"tr"}, "fref": {"free"}, "xx": nil} {
+	for typed, want := range map[string][]string{"grpe": {"grep"}, "rt": {"tr"}, "tx": {"tr"}, "fref": {"free"}, "xx": nil, "grep": {"free"}} {
 		if got := Nearest(typed, names); !slices.Equal(got, want) {
 			t.Errorf("Nearest(%q) = %q, want %q", typed, got, want)
 		}
