@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -127,5 +128,49 @@ func TestCopies(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", script, err, want)
 		}
+	}
+}
+
+// TestQuotes: points are cut and arguments put in first, and quotes removed last; the text can be read again.
+func TestQuotes(t *testing.T) {
+	for script, want := range map[string][]string{
+		`uprobe:"/tmp/co:lon/t1":work`:                    {"/tmp/co:lon/t1", "work"},
+		`uprobe:"/tmp/at@x/t1":work`:                      {"/tmp/at@x/t1", "work"},
+		`uprobe:"/tmp/dol$1/t1":work`:                     {"/tmp/dol$1/t1", "work"},
+		`uprobe:/tmp/dol$1/t1:work`:                       {"/tmp/dolone/t1", "work"},
+		`uprobe:"/tmp/sp ace/t1":"a{b,c}"`:                {"/tmp/sp ace/t1", "a{b,c}"},
+		`uprobe:/bin/x:"_ZN$LT$std..x$GT$17h01E"`:         {"/bin/x", "_ZN$LT$std..x$GT$17h01E"},
+		`uprobe:/bin/x:_ZN$LT$x$2E`:                       {"/bin/x", "_ZN$LT$xtwo:xE"},
+		`uprobe:$3`:                                       {"/a:b", "f g"},
+		`uprobe:/bin/x:"f[struct { A \"j:\\\"x\\\"\" }]"`: {"/bin/x", `f[struct { A "j:\"x\"" }]`},
+		`uprobe:/bin/x:type:.eq.[2]a.B`:                   {"/bin/x", "type:.eq.[2]a.B"},
+		`kprobe:"a.f[go.shape.struct { X int }]"`:         {"a.f[go.shape.struct { X int }]"},
+		`kprobe:vmlinux:vfs.Read`:                         {"vfs.Read"},
+		`kprobe:"a.f[x~0123~y"`:                           {"a.f[x~0123~y"},
+		`kprobe:a.b[x,y]`:                                 {"a.b[x,y]"},
+	} {
+		s, err := Parse("stdin", script+" { } begin { }", "one", "two:x", `"/a:b":f g`)
+		if err != nil {
+			t.Errorf("%s: %v", script, err)
+			continue
+		}
+		p := s.Probes[0].Points[0]
+		if !slices.Equal(p.Options, want) || p.Source != "" {
+			t.Errorf("%s: %q, %q", script, p.Options, p.Source)
+		}
+		again, err := Parse("stdin", p.Text+", kprobe:g { }", "another")
+		if err != nil || len(again.Probes[0].Points) != 2 || !slices.Equal(again.Probes[0].Points[0].Options, want) || again.Probes[0].Points[0].Text != p.Text {
+			t.Errorf("%s: %s: %v", script, p.Text, err)
+		}
+	}
+	s, err := Parse("stdin", `uprobe:"/co:lon"@"a@b.c":7 { }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := s.Probes[0].Points[0]; p.Source != "a@b.c" || p.Options[0] != "/co:lon" || p.Options[1] != "7" || p.Text != `uprobe:"/co:lon"@"a@b.c":7` {
+		t.Errorf("%+v", p)
+	}
+	if got := Patterns(`kprobe:a[b,c],uprobe:"x,y":z`); !slices.Equal(got, []string{"kprobe:a[b,c]", `uprobe:"x,y":z`}) {
+		t.Errorf("%q", got)
 	}
 }
