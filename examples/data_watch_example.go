@@ -31,7 +31,7 @@ func newDataWatch(string) *module.Instance {
 	w := &dataWatch{symbol: "sonde/kernel/printk.consoleLevel"}
 	return &module.Instance{
 		Params: module.Params{
-			"symbol": module.String(&w.symbol, "variable to watch").Given(),
+			"symbol": module.String(&w.symbol, "variable to watch").From(bare).Given(),
 			"length": module.Int(&w.length, "bytes to watch: 1, 2, 4 or 8; 0: what fits").Within(0, 8),
 		},
 		Init: w.init,

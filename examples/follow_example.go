@@ -56,7 +56,7 @@ func newFollowExample(string) *module.Instance {
 	return &module.Instance{
 		Params: module.Params{
 			"path":   module.String(&f.path, "file of the program or library").From(attach.PathFrom).Given(),
-			"symbol": module.String(&f.symbol, "its function that calls write").Given(),
+			"symbol": module.String(&f.symbol, "its function that calls write").From(bare).Given(),
 			"comm":   module.String(&f.comm, "name of the process").Given(),
 			"device": module.String(&f.device, "the device's function").Given(),
 		},

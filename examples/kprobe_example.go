@@ -34,7 +34,7 @@ func newKprobeExample(string) *module.Instance {
 	e := &kprobeExample{symbol: "sonde/kernel/vfs.Read", post: true}
 	return &module.Instance{
 		Params: module.Params{
-			"symbol": module.String(&e.symbol, "function to probe").Given(),
+			"symbol": module.String(&e.symbol, "function to probe").From(bare).Given(),
 			"offset": module.Uint(&e.offset, "offset in the function, in bytes"),
 			"post":   module.Bool(&e.post, "register a post-handler, too"),
 		},

@@ -32,7 +32,7 @@ func newKretprobeExample(string) *module.Instance {
 	e := &kretprobeExample{fn: "sonde/kernel/vfs.Read", maxActive: 20}
 	return &module.Instance{
 		Params: module.Params{
-			"func":      module.String(&e.fn, "function to probe").Given(),
+			"func":      module.String(&e.fn, "function to probe").From(bare).Given(),
 			"maxactive": module.Int(&e.maxActive, "how many calls can be probed at the same time").Within(1, math.MaxInt64),
 		},
 		Init: e.init,

@@ -11,6 +11,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/attach"
+	"sonde/kernel/attach/quote"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs/ctl"
@@ -29,6 +30,14 @@ func siteOf(target string) (attach.Site, error) {
 		err = refusal.New(syscall.EINVAL, "%s is no function; give one, as in target=vfs.Read", target)
 	}
 	return s, err
+}
+
+// bare returns a name without the quotes that lists have around some.
+func bare(_, name string) string {
+	if value, rest, quoted := quote.Prefix(name); quoted && rest == "" {
+		return value
+	}
+	return name
 }
 
 // Bounds of the parameters of the ready-made modules: seconds, and lines or calls.

@@ -44,7 +44,7 @@ func newUprobeExample(string) *module.Instance {
 			"pid":     module.Int(&e.pid, "process to probe").Within(1, maxPid),
 			"vaddr":   module.Uint(&e.vaddr, "address of the instruction"),
 			"path":    module.String(&e.path, "instead of vaddr: the program's file").From(attach.PathFrom).Given(),
-			"symbol":  module.String(&e.symbol, "with path: the function").Given(),
+			"symbol":  module.String(&e.symbol, "with path: the function").From(bare).Given(),
 			"verbose": module.Bool(&e.verbose, "report each hit"),
 		},
 		Init: e.init,
