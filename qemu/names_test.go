@@ -38,6 +38,7 @@ var named = []struct{ command, want string }{
 	{`bt -q -e "$(bt -l 'uprobe:/bin/generic:*.set') { @ = count(); }" -c generic`, "@: 7"},
 	{`bt -q -e 'uprobe:/bin/generic:main.largest* { @ = count(); }' -c generic`, "@: 2"},
 	{`explain "/bin/generic:main.(*pair[go.shape.string,go.shape.struct { X int \"json:\\\"x,y\\\"\" }]).set" | grep -c 'Not probed'`, "1"},
+	{`bt -q -e 'uprobe:/bin/generic:runtime.osinit { @ = count(); }' -c generic`, "@: 1"}, // not that which leads to it, too
 	{`bt -q -e 'uprobe:/bin/generic:type:.eq.main.odd { @ = count(); }' -c generic`, "@: 1"},
 	{`for f in generic places LIBRARY; do bt -l "uprobe:$f:*" | while read -r l; do case $l in *main.*|*eq*odd*|*'$'*|*@*) bt -q --dry-run -e "$l { }" 2>&1;; esac; done; done`, ""},
 

@@ -185,3 +185,19 @@ func TestManyFunctions(t *testing.T) {
 		}
 	})
 }
+
+// TestWrappers: of two functions of Go with one name, that which leads to the other has the linker's.
+func TestWrappers(t *testing.T) {
+	f := &File{elf: &object{}, funcs: []Symbol{{Name: "a.f", Addr: 0x1000, Size: 4, Go: true}, {Name: "a.f", Addr: 0x2000, Size: 4, Go: true}, {Name: "a.g", Addr: 0x3000, Size: 4, Go: true}}}
+	linked := map[string]uint64{"a.f.abi0": 0x2000, "a.g.abi0": 0x3000}
+	f.tellApart(linked)
+	f.index(linked)
+	for name, want := range map[string]uint64{"a.f": 0x1000, "a.f.abi0": 0x2000, "a.g": 0x3000, "a.g.abi0": 0x3000} {
+		if all := f.Named(name); len(all) != 1 || all[0].Addr != want {
+			t.Errorf("%s: %+v", name, all)
+		}
+	}
+	if got := strings.Join(f.Fitting("a.*"), " "); got != "a.f a.f.abi0 a.g" {
+		t.Error(got)
+	}
+}

@@ -132,7 +132,26 @@ func (f *File) readSymbols() (linked map[string]uint64) {
 	for i, s := range f.elf.symbols(secDynamic) {
 		add(s, version(i))
 	}
+	f.tellApart(linked)
 	return linked
+}
+
+// tellApart gives a function of Go the name that the linker has for it, if another one has the same in Go: it leads
+// from one calling convention to the other, and a call that comes by it is one of both.
+func (f *File) tellApart(linked map[string]uint64) {
+	of, at := map[string]int{}, map[uint64]*Symbol{}
+	for i := range f.funcs {
+		if s := &f.funcs[i]; s.Go {
+			of[s.Name]++
+			at[s.Addr] = s
+		}
+	}
+	for name, addr := range linked {
+		if s := at[addr]; of[s.Name] > 1 && strings.HasPrefix(name, s.Name+".") {
+			of[s.Name]--
+			s.Name = name
+		}
+	}
 }
 
 // index sorts the functions and gives those a size that have none. A name that only the linker gives does not

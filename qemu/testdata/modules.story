@@ -236,7 +236,7 @@ EXPECT ^insmod: module argdist: .*/bin/nix: no such file or directory$
 EXPECT ^insmod: module argdist: place "/bin/myprog:nix": there is no function nix in /bin/myprog
 EXPECT ^insmod: module funccount: place "/bin/myprog:nix\*": there is no such function$
 EXPECT ^[1-9]\d\d+ of [1-9]\d{3} places were hit, 0 hits missed, [1-9]\d* places cannot be probed$
-EXPECT ^insmod: module argdist: /proc/uptime: not a program: .*$
+EXPECT ^insmod: module argdist: place "/proc/uptime:x": uprobes: /proc/uptime is not a regular file$
 EXPECT_NOT ^funccount|^argdist|^stackcount
 
 NAME funccount counts lines as often as they are executed

@@ -104,7 +104,9 @@ func (a *attachment) find(l *attach.Link, s *attach.Site) (all []spot, why error
 				at.Symbol, at.Offset = "", one.Offset
 				all = append(all, spot{at, where})
 			}
-			a.note(f, name, len(spots))
+			if !s.Pattern() {
+				a.note(f, name, len(spots))
+			}
 		}
 		return nil
 	})
