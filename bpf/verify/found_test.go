@@ -69,6 +69,18 @@ func TestSumsHaveRoom(t *testing.T) {
 	}
 }
 
+// TestConstants: what nobody changes any more is known where it is known which byte is loaded.
+func TestConstants(t *testing.T) {
+	env := NewEnv()
+	env.Constant = map[*bpf.MapSpec][]byte{frozen: {8, 200, 0, 0, 0, 0, 0, 0}}
+	for at, want := range map[string]bool{"": true, "r1 += 1; ": false, "r1 += r6; ": false} {
+		p := load(t, pruning.Replace("READ; r6 &= 1; FIND; r1 = map[idx:2][0]+0; "+at+"r7 = *(u8 *)(r1 + 0); ADD"+out))
+		if _, err := Check(p, env); (err == nil) != want {
+			t.Errorf("%q: %v", at, err)
+		}
+	}
+}
+
 // TestIndices: an element of an array is known if all paths have the same.
 func TestIndices(t *testing.T) {
 	const lookup = "r1 = map[idx:2]; r2 = r10; r2 += -4; call 1; r0 = 0; exit"

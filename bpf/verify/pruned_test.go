@@ -139,6 +139,7 @@ var notKnown = []struct{ name, text, want string }{
 	{"how often a callback was called", `r1 = 2; r2 = subprog[f]; r3 = 0; r4 = 0; call 181; r0 = 0; exit; f: if r1 == 1 goto bad; r0 = 0; exit
 		bad: r0 = *(u64 *)(r10 + 8); exit`, "outside the stack"},
 	{"what a helper returns", `READ; FIND; r2 = r6; r2 &= 31; r1 = r10; r1 += -40; r3 = 0; call 45; r7 = r0; if r7 s< 0 goto out; ADD` + out, "ends behind the value"},
+	{"an error that a helper returns", `READ; FIND; r2 = 8; r1 = r10; r1 += -40; r3 = 0; call 45; r7 = r0; ADD` + out, "begins before the value"},
 	{"a map in a map", `*(u64 *)(r10 - 8) = 0; r1 = map[idx:3]; r2 = r10; r2 += -8; call 1; r1 = r0; r2 = r10; r2 += -8; call 1; r0 = 0; exit`, "expected=map_ptr"},
 	{"the fifth argument of a helper", `r5 = 1; call 5; r0 = r5; exit`, "R5 !read_ok"},
 	{"what cmpxchg compares with", `*(u64 *)(r10 - 8) = 0; r2 = 1; r0 = cmpxchg_64(r10 - 8, r0, r2); exit`, "R0 !read_ok"},
