@@ -25,7 +25,11 @@ func bpfLinks(c *Context, args []string) error {
 		places := l.Places()
 		fmt.Fprintf(c.Out, "%d: prog %d  name %s  places %d\n", l.ID, l.Prog.ID, l.Prog.Checked.Program.Name, len(places))
 		for _, at := range places[:min(len(places), most)] {
-			fmt.Fprintf(c.Out, "\t%s  %s  handled %d  missed %d  unexplained %d\n", at.Where, at.Way, at.Ledger.Handled, at.Ledger.Missed(), at.Ledger.Unexplained())
+			fmt.Fprintf(c.Out, "\t%s  %s  handled %d  missed %d  unexplained %d", at.Where, at.Way, at.Ledger.Handled, at.Ledger.Missed(), at.Ledger.Unexplained())
+			if loss := at.Ledger.Loss(); loss != "" {
+				fmt.Fprintf(c.Out, "  %s", loss)
+			}
+			fmt.Fprintln(c.Out)
 		}
 		if n := len(places) - most; n > 0 {
 			fmt.Fprintf(c.Out, "\t%d more: bpf link show id %d\n", n, l.ID)

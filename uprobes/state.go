@@ -173,7 +173,9 @@ func enlist(p *proc.Process, mem *proc.Memory) *task {
 // quit forgets a task whose process has ended or runs another program, and unregisters its
 // probes. mu held.
 func (tk *task) quit() {
-	for _, m := range slices.Clone(tk.members) {
+	all := tk.members
+	tk.members = nil // each would be looked for among all
+	for _, m := range all {
 		tk.remove(m)
 	}
 	delete(tasks, tk.process)

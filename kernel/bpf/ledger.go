@@ -3,6 +3,8 @@ package kbpf
 import (
 	"fmt"
 	"io"
+
+	"sonde/kernel/probe"
 )
 
 // Account is what became of the hits of a program:
@@ -25,14 +27,32 @@ type Account struct {
 	Unexplained int64
 }
 
-// Account returns what became of the program's hits. Hits in flight are unexplained.
+// Account returns what became of the program's hits, but for those in flight.
 func (p *Prog) Account() Account {
-	nested := p.Recursion() // before the probes are asked: what comes meanwhile is theirs
-	sum := Cost{}
+	nested, sum := p.Recursion(), p.measured() // before the probes are asked
+	l := p.Ledger()
+	a := p.account(l, nested, sum)
+	if a.Unexplained > 0 { // the probes may have counted hits that came meanwhile
+		if late := p.account(l, p.Recursion(), p.measured()); late.Unexplained > 0 {
+			return late
+		}
+	}
+	if a.Unexplained > -int64(l.InFlight)-1 { // those that have run and are in flight have not run yet
+		a.Run, a.Unexplained = a.Run+uint64(a.Unexplained), 0
+	}
+	return a
+}
+
+// measured is what all CPUs have.
+func (p *Prog) measured() (sum Cost) {
 	for _, c := range p.Costs() {
 		sum = sum.Plus(c)
 	}
-	l := p.Ledger()
+	return sum
+}
+
+// account compares what the probes say with what the program has counted.
+func (p *Prog) account(l probe.Ledger, nested uint64, sum Cost) Account {
 	a := Account{Hits: l.Entered - l.InFlight, Recursion: nested + l.Recursion, Disarmed: l.Disarmed + l.NoInst + l.Abandoned + l.Declined,
 		NoInst: l.NoInst, Unset: l.Unset, Why: l.Why, Throttled: sum.Throttled, Held: sum.Idle}
 	a.Run = l.Handled - nested - sum.Throttled - sum.Idle
@@ -61,6 +81,9 @@ func writeLedger(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%-15s %9d %9d %11d %10d %11d %10d %11d %9d %11d %9d %11d %10d %12d\n", p.Checked.Program.Name, a.Hits, a.Run, a.Recursion, a.Disarmed, a.Throttled, a.Held,
 			written+discarded+full, read, discarded, written-read, full, lost, a.Unexplained)
+		if a.Unset > 0 {
+			fmt.Fprintf(w, "  unset at %d of its places in programs: %s\n", a.Unset, a.Why)
+		}
 		for cpu, c := range p.Costs() {
 			nested := p.nested[cpu].n
 			fmt.Fprintf(w, "  CPU %-2d %17s %9d %11d %10s %11d %10d\n", cpu, "", c.Entered-nested, nested, "", c.Throttled, c.Idle)

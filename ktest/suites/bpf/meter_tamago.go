@@ -186,6 +186,10 @@ func storm10000(t *suites.T, p *program) (answers int) {
 		}()
 	}
 	for begin := time.Now(); calls.Load() < 10_000 || answers == 0 || p.Account().Run < 16; {
+		if a := p.Account(); a.Unexplained != 0 {
+			t.Errorf("while hits come: %+v", a)
+			break
+		}
 		var out strings.Builder
 		if suites.Script(&out, "echo here"); out.String() == "here\n" {
 			answers++
