@@ -89,7 +89,7 @@ func listAndStats(t *suites.T) {
 		c.Uprobe.Pid = in.PID
 		t.Must(uprobes.RegisterUprobe(&c.Uprobe))
 		wants(t, shell(t, "cat /sys/kernel/debug/uprobes/stats"), `^ *pid  address  .*unexplained  place`,
-			fmt.Sprintf(`^ *%d  %016x  u  +0 +0 +0 +0 +0 +0 +0  /bin/probed:%#x`, c.Pid, c.Vaddr, off))
+			fmt.Sprintf(`^ *%d  %016x  u  +0 +0 +0 +0 +0 +0 +0 +0  /bin/probed:%#x`, c.Pid, c.Vaddr, off))
 	}, "calls").wait(t, "calls 1505500\n")
 	if l := c.Ledger(); l.Entered != 1000 || l.Handled != 1000 || l.Unexplained() != 0 {
 		t.Errorf("%+v", l)
