@@ -87,9 +87,9 @@ func keepsCPU(t *suites.T) {
 		}
 	}}
 	time.AfterFunc(suites.Limit/2, func() { over.Store(true) })
-	r := p.start(t, func(in *proc.Process) { p.probe(t, in, u, "leaf") }, "calls")
-	t.Until("the loop", func() bool { return u.Ledger().Entered > 2 })
 	log := logWhile(t, func() {
+		r := p.start(t, func(in *proc.Process) { p.probe(t, in, u, "leaf") }, "calls")
+		t.Until("the loop", func() bool { return u.Ledger().Entered > 2 })
 		runtime.GC()
 		r.wait(t, "calls 1505500\n")
 	})
