@@ -80,7 +80,7 @@ var notMarked = []struct{ name, text, want string }{
 	{"a number that was shifted", `READ; FIND; if r8 != 0 goto join; if r7 > 4 goto out; join: r7 <<= 1; ADD` + out, "is moved by scalar("},
 	{"what two states later is read", `READ; if r8 != 0 goto more; goto join; more: r7 = r10
 		join: WALK; if r6 == 0 goto on; on: r7 *= 2; r0 = 0; exit`, "a pointer: expected"},
-	{"bytes that two states later are read", `READ; *(u8 *)(r10 - 20) = 1; if r8 != 0 goto join; FILL; join: WALK; if r6 == 0 goto on; on: r0 = *(u64 *)(r10 - 24); exit`, "was not written"},
+	{"bytes that two states later are read", `READ; *(u8 *)(r10 - 20) = 1; if r8 != 0 goto join; FILL; join: WALK; goto on; on: r0 = *(u64 *)(r10 - 24); exit`, "was not written"},
 	{"a spilled number that two states later decides", `READ; FIND; *(u64 *)(r10 - 24) = r7; if r8 != 0 goto join; if r7 > 8 goto out; join: r7 = 0; WALK
 		if r6 == 0 goto on; on: r7 = *(u64 *)(r10 - 24); ADD` + out, "is moved by scalar("},
 	{"the size of memory", `READ; if r8 != 0 goto join; if r7 > 8 goto out; join: r1 = r10; r1 += -8; r2 = r7; r3 = 0; call 113` + out, "R2 min value is negative"},
