@@ -80,6 +80,7 @@ type generator struct {
 	out     string   // the label of the end
 	inner   [][]line // the functions that loops over maps call
 	depth   int      // how many of them are being generated, one in the other
+	loops   bool     // there is a loop that is walked round by round
 
 	heldAt      int // of the word on the stack: see held
 	stack       int // bytes in use; it grows down from R10
@@ -129,7 +130,7 @@ func (g *generator) program(probe *Probe, point *Point) *Program {
 	body := g.code
 	g.code, g.at = nil, point.Span
 	g.prologue(point)
-	p := &Program{Point: point, Target: g.target}
+	p := &Program{Point: point, Target: g.target, loops: g.loops}
 	p.Text, p.spans = join(reachable(slices.Concat(append([][]line{g.code, body}, g.inner...)...)))
 	insns, err := bpf.Assemble(p.Text)
 	if err != nil {

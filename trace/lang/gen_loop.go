@@ -21,7 +21,7 @@ func (g *generator) ifElse(s *Stmt) {
 // loop generates a loop: test goes to its label when the loop is over, next comes after the body.
 func (g *generator) loop(body []*Stmt, test func(end string), next func()) {
 	top, again, end := g.newLabel(), g.newLabel(), g.newLabel()
-	g.leaving = append(g.leaving, again, end)
+	g.leaving, g.loops = append(g.leaving, again, end), true
 	g.label(top)
 	test(end)
 	g.run(body)

@@ -366,15 +366,19 @@ func TestOptionsRefused(t *testing.T) {
 
 // TestEndless: what the verifier refuses is shown in the script.
 func TestEndless(t *testing.T) {
-	m := newMachine(t, `BEGIN { while (1) { } }`)
-	p := m.unit.Programs[0]
-	_, err := verify.Check(progOf(m.unit, p), m.env)
-	e, ok := err.(*verify.Error)
-	if !ok {
-		t.Fatal(err)
-	}
-	got := m.unit.Explain(p, e.PC, e.Why).Error()
-	if want := "stdin:1:16-17: ERROR: this loop has no bound that can be seen"; !strings.HasPrefix(got, want) {
-		t.Errorf("got %s, want %s", got, want)
+	for script, want := range map[string]string{
+		`BEGIN { while (1) { } }`: "stdin:1:16-17: ERROR: this loop has no bound that can be seen",
+		`kprobe:f { $i = 0; while ($i < 1000000) { $i++; $j = $i * arg0; if ($j > 5) { @ = $j } } }`: ": ERROR: a loop ends too late here: each of its rounds is checked, and there are too many",
+	} {
+		m := newMachine(t, script)
+		p := m.unit.Programs[0]
+		_, err := verify.Check(progOf(m.unit, p), m.env)
+		e, ok := err.(*verify.Error)
+		if !ok {
+			t.Fatal(err)
+		}
+		if got := m.unit.Explain(p, e.PC, e.Why).Error(); !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }

@@ -170,6 +170,7 @@ type Program struct {
 	Text   string // for bpf.Assemble
 	Insns  []bpf.Insn
 	spans  []Span // by instruction
+	loops  bool   // there are some
 }
 
 // The maps that every unit has, by their index in Specs.
@@ -287,10 +288,16 @@ type Action struct {
 	Head   int    // of which are before its values: the number, stamps, the speculation
 }
 
+// tooLong is how the verifier begins to say that there is too much to check, or to execute.
+var tooLong = []string{"the states of the walk take", "BPF program is too large", "the walk compares and keeps", "a path executes"}
+
 // Explain returns the error of the instruction that the verifier refused.
 func (u *Unit) Explain(p *Program, pc int, why string) *Error {
-	if strings.HasPrefix(why, "infinite loop") {
+	switch {
+	case strings.HasPrefix(why, "infinite loop"):
 		why = "this loop has no bound that can be seen"
+	case p.loops && slices.ContainsFunc(tooLong, func(begin string) bool { return strings.HasPrefix(why, begin) }):
+		why = "a loop ends too late here: each of its rounds is checked, and there are too many"
 	}
 	e := &Error{Source: u.Script.Source, Span: p.Point.Span, Why: why}
 	if pc >= 0 && pc < len(p.spans) && p.spans[pc] != (Span{}) {
