@@ -11,6 +11,16 @@ import (
 // emulated says that the processor is QEMU's emulation.
 var emulated bool
 
+// Unseen says what a watchpoint of that type does not see on this machine; "": nothing.
+//
+// Source: QEMU, accel/tcg: with several CPUs, atomic operations go to memory directly where reads are watched.
+func Unseen(t Type) string {
+	if !emulated || this.cpus() == 1 || t != ReadWrite && t != Read {
+		return ""
+	}
+	return "locked instructions are not seen: QEMU's emulation of several CPUs does not watch reads and writes of LOCK and XCHG"
+}
+
 // above reports whether the instruction before r.IP is certain to be such a store: in p's
 // page, and above what p watches. at is the address it stores to. The instruction's
 // beginning is not known, so all instructions that end at IP are tried.

@@ -30,7 +30,9 @@
 // space left for the frames of two #DBs (arch/amd64/trap, debug_step_trap.go). The list of watchpoints
 // says how many such steps there were.
 //
-// docs/decisions.md says where QEMU differs from a processor.
+// docs/decisions.md says where QEMU differs from a processor: above all, a watchpoint in the kernel is told of
+// unaligned stores above it in the same page, with the same old and new value, and with several CPUs one of reads
+// does not see locked instructions (Unseen).
 //
 // The processor watches addresses, so it does not see an instruction executed in a copy. If
 // an instruction other than the first under the jump of an optimized probe is watched, the

@@ -19,6 +19,9 @@ func rows() (all []attach.Row) {
 		if i.Gone || i.Disabled {
 			status = " [DISABLED]"
 		}
+		if Unseen(i.Type) != "" {
+			status += " [locked instructions not seen]"
+		}
 		if i.Blind != 0 {
 			status += fmt.Sprintf(" [%d steps not watched]", i.Blind)
 		}

@@ -89,3 +89,16 @@ func (a attachment) Places() []attach.Placed {
 	}
 	return list
 }
+
+// Skipped is part of attach.Selection.
+func (a attachment) Skipped() int { return 0 }
+
+// Summary is part of attach.Selection: what is not seen.
+func (a attachment) Summary() string {
+	for _, p := range a {
+		if text := Unseen(p.typ); text != "" {
+			return text
+		}
+	}
+	return ""
+}

@@ -110,6 +110,24 @@ func TestVsyscallPage(t *testing.T) {
 	})
 }
 
+// TestWatchInPrograms: the execution of a function of a program, by its name; and what is not seen is said.
+func TestWatchInPrograms(t *testing.T) {
+	askAll(t, []ask{
+		{"kwatch x@/bin/noexit:work noexit; echo is $?", []string{"kwatch: x 0x", "work+0x0  thread", "is 1"}},
+		{"kwatch x@/bin/noexit:nosuch noexit", []string{"kwatch: /bin/noexit: there is no function nosuch"}},
+		{"kwatch x@/bin/noexit:work+0x400 noexit", []string{"offset 0x400 is beyond the end of work"}},
+		{"kwatch x@/bin/noexit:main+1 noexit", []string{"main+0x1 is inside an instruction"}},
+		{"kwatch w@printk.consoleLevel dmesg -n 5", []string{"!locked instructions"}},
+	})
+	r := bootScript(t, normalImage, machine.Config{SMP: 2, Script: `kwatch rw@printk.consoleLevel cat /sys/kernel/debug/kwatch/list
+		bt -e 'watchpoint:printk.consoleLevel:4:rw { @ = count(); }' -c true`})
+	for _, want := range []string{"kwatch: locked instructions are not seen: QEMU's emulation of several CPUs", "[locked instructions not seen]", "bt: watchpoint:printk.consoleLevel:4:rw: locked instructions are not seen"} {
+		if text := string(r.Stdout) + string(r.Log); !strings.Contains(text, want) {
+			t.Errorf("no %q\n%s", want, said(r))
+		}
+	}
+}
+
 // askAll runs scripts on one machine, and on one with two processors.
 func askAll(t *testing.T, asks []ask) {
 	runsBeside(t)

@@ -97,7 +97,7 @@ func (w *watch) findIn(c *Context, pid int) error {
 // along runs a program whose variable is watched, from its first instruction on.
 func (w *watch) along(c *Context, args []string, limit int64) error {
 	if len(args) == 1 {
-		return Usagef("%s is a variable of a program: give the program and its arguments behind it, or -p PID", w.site)
+		return Usagef("%s is in a program: give the program and its arguments behind it, or -p PID", w.site)
 	}
 	q, err := kwatch.NewQueue()
 	if err != nil {
@@ -212,6 +212,9 @@ func (w *watch) begin(q kwatch.Queue, errs io.Writer) (reg int, err error) {
 	reg, where, err := w.register(q)
 	if err == nil {
 		fmt.Fprintf(errs, "kwatch: %s %s, length %d, in debug register %d\n", w.typ, where, w.length, reg)
+		if text := kwatch.Unseen(w.typ); text != "" {
+			fmt.Fprintf(errs, "kwatch: %s\n", text)
+		}
 	}
 	return reg, err
 }
@@ -268,7 +271,11 @@ func (w *watch) hitLine(h *kwatch.Hit) string {
 	}
 	if h.TID != 0 {
 		who := fmt.Sprintf("before ip %#x", h.IP)
-		if w.writer != nil && h.Type != kwatch.Execute {
+		switch {
+		case w.writer == nil:
+		case h.Type == kwatch.Execute: // IP is that of the instruction, not behind it
+			who = w.writer(uint64(h.IP) + 1)
+		default:
 			who = w.writer(uint64(h.IP))
 		}
 		fmt.Fprintf(&b, "%s  thread %d", who, h.TID)

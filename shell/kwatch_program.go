@@ -15,9 +15,10 @@ import (
 	"sonde/linux/space"
 )
 
-// variableIn returns where a variable of a program's file is in the memory of a process, and how long it is.
+// variableIn returns where a variable or a function of a program's file is in the memory of a process, and how
+// long it is.
 //
-// Errors: those of reading the file; ENOENT, EADDRNOTAVAIL as program.Variable; ESRCH the process has not
+// Errors: those of reading the file; ENOENT, EADDRNOTAVAIL as program.Variable; those of program.FindOne; ESRCH the process has not
 // mapped the file.
 func variableIn(p *proc.Process, at attach.Site) (addr, size uint64, err error) {
 	err = program.Read(at.File, func(f *program.File) error {
@@ -32,8 +33,17 @@ func variableIn(p *proc.Process, at attach.Site) (addr, size uint64, err error) 
 	return addr, size, err
 }
 
+// variableOf finds what is watched in a file: a variable, or a function if its execution is.
 func variableOf(f *program.File, at attach.Site, v *program.Symbol) (err error) {
-	if *v, err = f.Variable(at.Symbol); err != nil {
+	if at.Access != attach.Execute {
+		*v, err = f.Variable(at.Symbol)
+	} else {
+		var spot program.Spot
+		if spot, err = f.FindOne(at.Symbol, at.Offset); err == nil {
+			*v, err = spot.Fn, f.Boundary(spot.Addr)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", at.File, err)
 	}
 	return nil

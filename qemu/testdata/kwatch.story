@@ -54,6 +54,6 @@ EXPECT ^status 0$
 RUN kwatch w@/bin/myprog:main.nosuch myprog -n 1; kwatch w@/etc/passwd:x myprog -n 1; kwatch w@/bin/myprog:main.counter; kwatch w@/bin/myprog:main.counter nosuch; kwatch w@/bin/nosuch:x /bin/nosuch; true
 EXPECT ^kwatch: /bin/myprog: there is no variable main.nosuch$
 EXPECT ^kwatch: /etc/passwd: not a program: 
-EXPECT ^kwatch: w@/bin/myprog:main.counter is a variable of a program: give the program and its arguments behind it, or -p PID$
+EXPECT ^kwatch: w@/bin/myprog:main.counter is in a program: give the program and its arguments behind it, or -p PID$
 EXPECT ^kwatch: nosuch: no such file or directory$
 EXPECT ^kwatch: /bin/nosuch: no such file or directory$
