@@ -181,7 +181,6 @@ func (f *file) find(u *Uprobe) error {
 // Program calls f with what is known of the program at a path, and returns its result. Of the programs used last it
 // need not be read again. f must not register or unregister probes, nor keep the File.
 //
-// Context: goroutine.
 // Errors: those of opening the file; ENODEV it is no regular file; ENOEXEC it is no program.
 func Program(path string, f func(*program.File) error) error {
 	opened, err := vfs.Open(path, vfs.O_RDONLY)

@@ -258,8 +258,8 @@ func TestList(t *testing.T) {
 func TestExpand(t *testing.T) {
 	s := newSource(t)
 	many := []string{"main.main", "main.one", "other"}
-	s.Functions = func(_, pattern string, probed bool) []string {
-		return functions(map[string][]string{"": many})("", pattern, probed)
+	s.Functions = func(_, pattern string, _ bool) []string {
+		return functions(map[string][]string{"": many})("", pattern, false)
 	}
 	points := s.Expand(pointOf(t, "uprobe:sh:main.*"))
 	if len(points) != 2 || points[1].Text != "uprobe:sh:main.one" || !points[1].Loose {
