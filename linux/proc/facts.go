@@ -37,6 +37,27 @@ type ThreadFacts struct {
 	Pending, Blocked signal.Set
 }
 
+// Waiting is where a thread sleeps.
+type Waiting struct {
+	InCall bool   // in a system call; false: it has stopped, or is where it executes a program
+	Call   uint64 // its number
+	Args   [6]uint64
+	SP, IP uint64 // in the program
+}
+
+// Waiting returns where a thread sleeps; false: it runs, or there is none.
+func (p *Process) Waiting(tid int) (w Waiting, ok bool) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	t := p.table.threads[tid]
+	if t == nil || t.process != p || t.letter() == "R" {
+		return w, false
+	}
+	r := t.regs // which only t changes, when it does not sleep any more
+	w = Waiting{p.stopped == 0, t.call, [6]uint64{r.DI, r.SI, r.DX, r.R10, r.R8, r.R9}, r.SP, r.IP}
+	return w, t.sleeping.Load()
+}
+
 // ThreadFacts returns the facts of a thread; ok is false if it does not exist.
 func (p *Process) ThreadFacts(tid int) (f ThreadFacts, ok bool) {
 	p.table.mu.Lock()

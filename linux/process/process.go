@@ -121,6 +121,11 @@ func nodesOf(tree *vfs.FS, p *proc.Process, who func() subject) map[string]vfs.N
 		"statm":   ctl.Text(func() string { return statm(p) }),
 		"mounts":  ctl.Print(func(w io.Writer) { procfs.Mounts(w, tree) }),
 		"mem":     memory{p},
+		"pagemap": pagemap{p},
+		"cgroup":  ctl.Text(func() string { return "" }), // as in Linux where no hierarchy is mounted
+		"syscall": ctl.Text(func() string { return callText(p.Waiting(who().id)) }),
+		"wchan":   ctl.Text(func() string { return channel(p.Waiting(who().id)) }),
+		"stack":   ctl.Text(func() string { return stackText(p.Waiting(who().id)) }),
 		"status":  ctl.Text(func() string { return status(p, who()) }),
 		"exe":     place{target: func() (string, error) { return found(p.Facts().Exe) }},
 		"root":    place{target: func() (string, error) { return "/", nil }},

@@ -20,6 +20,7 @@ sonde# ls -l /proc/version /sys/kernel/debug/kprobes/enabled /proc/sys/kernel
 -rw-r--r--        0                - bpf_memory
 -rw-r--r--        0                - bpf_unsafe
 -r--r--r--        0                - cap_last_cap
+-rw-r--r--        0                - core_pattern
 -rw-r--r--        0                - domainname
 -rw-r--r--        0                - hostname
 -r--r--r--        0                - kptr_restrict
@@ -30,6 +31,7 @@ sonde# ls -l /proc/version /sys/kernel/debug/kprobes/enabled /proc/sys/kernel
 -r--r--r--        0                - perf_event_paranoid
 -rw-r--r--        0                - pid_max
 dr-xr-xr-x        0                - random
+-r--r--r--        0                - randomize_va_space
 -r--r--r--        0                - sched_rr_timeslice_ms
 -r--r--r--        0                - tainted
 -r--r--r--        0                - unprivileged_bpf_disabled

@@ -11,6 +11,7 @@ fs.pipe-user-pages-soft = 4096
 kernel.bpf_memory = 67108864
 kernel.bpf_unsafe = 0
 kernel.cap_last_cap = 40
+kernel.core_pattern = core
 kernel.domainname = (none)
 kernel.hostname = sonde
 kernel.kptr_restrict = 0
