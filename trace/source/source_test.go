@@ -98,11 +98,8 @@ func TestPlaces(t *testing.T) {
 		s.Functions = functions(map[string][]string{"/usr/lib/libtest.so.6": {"f"}})
 		s.Dir = "/tmp"
 		sites, err := s.Places(pointOf(t, c.point))
-		var got []string
-		for _, site := range sites {
-			got = append(got, site.String())
-		}
-		if err != nil || strings.Join(got, " ") != c.want {
+		got := fmt.Sprint(sites)
+		if err != nil || got != "["+c.want+"]" {
 			t.Errorf("%s: %v, %v; want %s", c.point, got, err, c.want)
 			continue
 		}
