@@ -142,10 +142,9 @@ func TestPlacesRefused(t *testing.T) {
 // a system call has its own.
 func TestTarget(t *testing.T) {
 	s := newSource(t)
+	known := map[string]goabi.Convention{"/bin/sh:main.main": goabi.Regs, "/bin/sh:main.asm": goabi.Stack, "/bin/sh:asm": goabi.Asm, "/bin/sh:*": goabi.Mixed}
 	s.Conventions = func(file string) func(attach.Site) goabi.Convention {
-		return func(at attach.Site) goabi.Convention {
-			return map[string]goabi.Convention{"/bin/sh:main.main": goabi.Regs, "/bin/sh:main.asm": goabi.Stack, "/bin/sh:asm": goabi.Asm, "/bin/sh:*": goabi.Mixed}[file+":"+at.Symbol]
-		}
+		return func(at attach.Site) goabi.Convention { return known[file+":"+at.Symbol] }
 	}
 	target := func(point string) *lang.Target {
 		t.Helper()
