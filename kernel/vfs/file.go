@@ -239,3 +239,10 @@ func (f *File) Queue() *poll.Queue {
 	}
 	return &never
 }
+
+// happened is Place.happened for an open file.
+func (f *File) happened(what uint32) {
+	if watching.Load() != 0 && f.place != nil {
+		f.place.happened(what)
+	}
+}
