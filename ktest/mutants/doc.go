@@ -2,8 +2,8 @@
 // must fail because of it. A test that has never failed shows little; the mutants test the
 // tests.
 //
-// A mutant is one change of one file: a text that is there exactly once is replaced by
-// another. It is made in a copy of the tree ([Tree]), which is built and tested; the tree
+// A mutant is one change in one declaration, which is named by its folder and its name, not by its
+// file: a short text that is there exactly once is replaced by another. It is made in a copy of the tree ([Tree]), which is built and tested; the tree
 // itself is not touched. The test is the cheapest that can notice: a test on the host, or a
 // case of the kernel's own suites. A mutant is
 //

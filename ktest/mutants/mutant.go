@@ -2,17 +2,16 @@ package mutants
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// A Mutant is a defect: in File, whose path is from the root of the tree, Old becomes New.
+// A Mutant is a defect: in a declaration, Old becomes New. Old is short, so that little can change
+// that has nothing to do with the defect.
 type Mutant struct {
 	Name     string
-	File     string
-	Old, New string
+	In       string // folder and declaration: kernel/attach.(*Link).Close
+	Old, New string // Old is once in all declarations of that name
 	By       Test   // what must fail
 	Why      string // what goes wrong
 }
@@ -82,16 +81,28 @@ func Matching(words ...string) (some []Mutant) {
 	return some
 }
 
-// mutated returns the text of the file, in the tree at root, with the defect.
+// mutated returns the file that has the defect, by its path from root, and its text with it.
 //
-// Errors: the file cannot be read, or Old is not in it exactly once.
-func (m *Mutant) mutated(root string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(root, m.File))
+// Errors: the folder cannot be read; Old is not in the declaration exactly once.
+func (m *Mutant) mutated(root string) (file, text string, err error) {
+	folder, name := apart(m.In)
+	all, err := declarations(root, folder)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	if n := strings.Count(string(text), m.Old); n != 1 || m.Old == m.New {
-		return "", fmt.Errorf("mutants: %s: the old text is %d times in %s, not once, or it is the new one", m.Name, n, m.File)
+	found, named := 0, 0
+	for _, d := range all {
+		if d.name != name {
+			continue
+		}
+		named++
+		if n := strings.Count(d.own(), m.Old); n > 0 {
+			found += n
+			file, text = d.file, d.text[:d.begin]+strings.Replace(d.own(), m.Old, m.New, 1)+d.text[d.end:]
+		}
 	}
-	return strings.Replace(string(text), m.Old, m.New, 1), nil
+	if found != 1 || m.Old == m.New {
+		return "", "", fmt.Errorf("mutants: %s: %q is %d times in the %d declarations %s, not once, or it is the new text", m.Name, m.Old, found, named, m.In)
+	}
+	return file, text, nil
 }

@@ -44,13 +44,13 @@ func TestListFitsTheTree(t *testing.T) {
 // checkText makes the mutant, which is Go.
 func checkText(t *testing.T, m Mutant) {
 	t.Helper()
-	text, err := m.mutated(root)
+	file, text, err := m.mutated(root)
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	if filepath.Ext(m.File) == ".go" {
-		if _, err := parser.ParseFile(token.NewFileSet(), m.File, text, 0); err != nil {
+	if filepath.Ext(file) == ".go" {
+		if _, err := parser.ParseFile(token.NewFileSet(), file, text, 0); err != nil {
 			t.Errorf("%s: %v", m.Name, err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestMutantsDie(t *testing.T) {
 			r := tree.Run(context.Background(), m)
 			t.Logf("%s: %s by %s after %.0f s: %s", m.Name, r.Verdict, m.By, r.Took.Seconds(), r.Why)
 			if r.Verdict != Killed {
-				t.Errorf("%s: %s\n%s", m.Why, m.File, r.Output)
+				t.Errorf("%s: %s\n%s", m.Why, m.In, r.Output)
 			}
 		})
 	}

@@ -87,7 +87,7 @@ func (t *Tree) unsound(ctx context.Context, by Test) string {
 
 // buildFor builds the launcher anew if m changes what the launcher puts into the image.
 func (t *Tree) buildFor(m Mutant) error {
-	if !strings.HasPrefix(m.File, "boot/overlay/") {
+	if !strings.HasPrefix(m.In, "boot/overlay/") {
 		return nil
 	}
 	return t.build()

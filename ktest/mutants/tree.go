@@ -110,12 +110,12 @@ func (t *Tree) write(name string, text []byte) error {
 
 // mutate makes m, and returns what takes it out again.
 func (t *Tree) mutate(m Mutant) (undo func() error, err error) {
-	path := filepath.Join(t.dir, m.File)
-	was, err := os.ReadFile(path)
+	file, text, err := m.mutated(t.dir)
 	if err != nil {
 		return nil, err
 	}
-	text, err := m.mutated(t.dir)
+	path := filepath.Join(t.dir, file)
+	was, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
