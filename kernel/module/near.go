@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 
+	"sonde/kallsyms"
 	"sonde/kernel/refusal"
 )
 
@@ -41,43 +42,18 @@ func notLoaded(name string) error {
 	return refusal.New(syscall.ENOENT, "no such module%s", perhaps(name, slices.Compact(names)))
 }
 
-// perhaps returns those names that are similar to one, as the end of a message, or says how to list all.
+// perhaps returns those names that are similar to one, as the end of a message, or says how to list all. In what was
+// typed "-" is "_", and a final ".ko" is ignored.
 func perhaps(name string, names []string) string {
-	near := slices.DeleteFunc(names, func(n string) bool { return !isNear(name, n) })
+	typed := strings.ReplaceAll(strings.TrimSuffix(name, ".ko"), "-", "_")
+	near := kallsyms.Nearest(typed, names)
+	for _, n := range names {
+		if n == typed || len(typed) > 2 && (strings.Contains(n, typed) || strings.Contains(typed, n)) && !slices.Contains(near, n) {
+			near = append(near, n)
+		}
+	}
 	if len(near) == 0 {
 		return "; lsmod -a lists all"
 	}
 	return " (did you mean " + strings.Join(near, ", ") + "?)"
-}
-
-// isNear reports whether one name is part of the other, or differs in at most two
-// characters; "-" and "_" are the same, and a final ".ko" is ignored.
-func isNear(name, known string) bool {
-	plain := strings.NewReplacer("-", "_")
-	name, known = plain.Replace(strings.TrimSuffix(name, ".ko")), plain.Replace(known)
-	if name == "" {
-		return false
-	}
-	return strings.Contains(known, name) || strings.Contains(name, known) || distance(name, known) <= 2
-}
-
-// distance counts the characters to change, insert or delete to turn a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
