@@ -65,8 +65,8 @@ const (
 var linkerFlags = fmt.Sprintf("-compressdwarf=false -T %d -R 0x1000 -checklinkname=0", loadedAt+pageSize-(1<<64-Base))
 
 // Build builds the kernel in the module of the working directory and returns
-// the path of the finished image. It always asks the go command, whose cache
-// makes an unchanged kernel cheap; concurrent builds wait for each other.
+// the path of the finished image. If all is as it was when that was made, nothing is
+// done; concurrent builds wait for each other.
 //
 // Errors: ErrBuild with the compiler's output; those of Finish.
 func Build(opts BuildOptions) (string, error) {
@@ -84,13 +84,22 @@ func Build(opts BuildOptions) (string, error) {
 	}
 	defer unlock()
 
+	var made stamp
+	if len(opts.With) == 0 {
+		out := filepath.Join(dir, opts.name(nil))
+		if made, err = opts.stamp(root, out); err != nil {
+			return "", fmt.Errorf("image: build: %w", err)
+		}
+		if made.fits(out, out+".raw") {
+			opts.warn(made.version)
+			return out, nil
+		}
+	}
 	b, err := opts.prepare(root, dir)
 	if err != nil {
 		return "", err
 	}
-	if said := untested(b.tool.version); said != "" && opts.Say != nil {
-		fmt.Fprintln(opts.Say, said)
-	}
+	opts.warn(b.tool.version)
 	out := filepath.Join(dir, opts.name(b.more))
 	raw := out + ".raw"
 	done := opts.step("building the kernel with " + b.tool.version + " (the first time, this takes a minute or two)")
@@ -109,7 +118,17 @@ func Build(opts BuildOptions) (string, error) {
 	}
 	finish := opts.Finish
 	finish.Test = opts.Test
-	return out, Finish(raw, out, finish)
+	if err := Finish(raw, out, finish); err != nil {
+		return out, err
+	}
+	return out, made.put(b.tool.version, out, raw)
+}
+
+// warn says that no test was run with this version of Go, if so.
+func (o BuildOptions) warn(version string) {
+	if said := untested(version); said != "" && o.Say != nil {
+		fmt.Fprintln(o.Say, said)
+	}
 }
 
 // builder is what builds, or looks at, a kernel: a toolchain, and packages from elsewhere.
@@ -225,6 +244,9 @@ func (o BuildOptions) arguments(overlayJSON, out string) []string {
 //
 // Errors: ErrBuild, with what the go command says.
 func Root() (string, error) {
+	if root, ok := rootAbove(); ok {
+		return root, nil
+	}
 	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sonde")
 	var said strings.Builder
 	cmd.Stderr = &said
@@ -234,4 +256,21 @@ func Root() (string, error) {
 		return "", fmt.Errorf("image: %w: not in the module sonde, nor in one that uses it: %s", ErrBuild, strings.TrimSpace(said.String()))
 	}
 	return root, nil
+}
+
+// rootAbove returns the folder of this module if the working directory is in it, which need not be asked for.
+func rootAbove() (string, bool) {
+	dir, err := os.Getwd()
+	for err == nil {
+		mod, missing := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if missing == nil {
+			return dir, strings.HasPrefix(string(mod), "module sonde\n")
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			break
+		}
+		dir = above
+	}
+	return "", false
 }
