@@ -1,6 +1,7 @@
 package program
 
 import (
+	"slices"
 	"strings"
 	"syscall"
 
@@ -61,7 +62,7 @@ func (at *Spot) find(f *File, s Symbol, offset uint64) (err error) {
 	case offset >= max(s.Size, 1):
 		return refusal.New(syscall.EINVAL, "offset %#x is beyond the end of %s, which has %#x bytes", offset, s.Name, s.Size)
 	case s.Indirect:
-		return refusal.New(syscall.EOPNOTSUPP, "%s is an indirect function (IFUNC), which only selects the code to call; probe the selected function", s.Name)
+		return f.indirect(s.Name)
 	}
 	at.Fn, at.Addr = s, s.Addr+offset
 	var ok bool
@@ -69,6 +70,23 @@ func (at *Spot) find(f *File, s Symbol, offset uint64) (err error) {
 		return refusal.New(syscall.EINVAL, "%s+%#x is not in the file", s.Name, offset)
 	}
 	return nil
+}
+
+// maxOffered is how many variants of an indirect function are named.
+const maxOffered = 5
+
+// indirect says what an indirect function is, and which others are its variants, by their names: memcpy's are
+// __memcpy_avx_unaligned and so on.
+func (f *File) indirect(name string) error {
+	plain, _, _ := strings.Cut(name, "@")
+	variants := slices.DeleteFunc(f.Fitting("*"+plain+"_*"), func(other string) bool {
+		return f.Named(other)[0].Indirect || !strings.HasPrefix(strings.TrimLeft(other, "_"), plain+"_") || strings.HasSuffix(other, "_chk")
+	})
+	which := "as FILE:OFFSET if it has no name"
+	if n := len(variants); n > 0 {
+		which = "such as " + strings.Join(variants[:min(n, maxOffered)], ", ")
+	}
+	return refusal.New(syscall.EOPNOTSUPP, "%s is an indirect function (IFUNC): its code runs when the program is linked, and returns the function that calls of %s reach; probe that one, %s", name, plain, which)
 }
 
 // Named returns the functions of that name, by address. Several files of a program may each have a static one. Of a

@@ -50,7 +50,9 @@ func TestSeveralOfAName(t *testing.T) {
 // TestFindRefuses: each wrong place has its errno and its reason.
 func TestFindRefuses(t *testing.T) {
 	f := fileOf(strings.Repeat("\x90", 16), Symbol{Name: "two", Addr: 0x1001, Size: 2}, Symbol{Name: "two", Addr: 0x1003, Size: 2},
-		Symbol{Name: "one", Addr: 0x1005, Size: 4}, Symbol{Name: "chosen", Addr: 0x1009, Size: 2, Indirect: true}, Symbol{Name: "away", Addr: 0x9000, Size: 4})
+		Symbol{Name: "one", Addr: 0x1005, Size: 4}, Symbol{Name: "chosen", Addr: 0x1009, Size: 2, Indirect: true}, Symbol{Name: "away", Addr: 0x9000, Size: 4},
+		Symbol{Name: "unchosen_a", Addr: 0x100b, Size: 1}, Symbol{Name: "__chosen_chk", Addr: 0x100c, Size: 1}, Symbol{Name: "chosen_too", Addr: 0x100d, Size: 1, Indirect: true},
+		Symbol{Name: "__chosen_a", Addr: 0x100e, Size: 1}, Symbol{Name: "chosen_b", Addr: 0x100f, Size: 1}, Symbol{Name: "other", Addr: 0x100f, Size: 1, Indirect: true})
 	for _, c := range []struct {
 		symbol string
 		offset uint64
@@ -61,7 +63,8 @@ func TestFindRefuses(t *testing.T) {
 		{"one", 4, syscall.EINVAL, "offset 0x4 is beyond the end of one, which has 0x4 bytes"},
 		{"one", 1 << 63, syscall.EINVAL, "beyond the end"},
 		{"two", 1, syscall.EADDRNOTAVAIL, "there are 2 functions two, at 0x1001 and 0x1003"},
-		{"chosen", 0, syscall.EOPNOTSUPP, "probe the selected function"},
+		{"chosen", 0, syscall.EOPNOTSUPP, "chosen is an indirect function (IFUNC): its code runs when the program is linked, and returns the function that calls of chosen reach; probe that one, such as __chosen_a, chosen_b"},
+		{"other", 0, syscall.EOPNOTSUPP, "calls of other reach; probe that one, as FILE:OFFSET if it has no name"},
 		{"away", 0, syscall.EINVAL, "not in the file"},
 		{"", 16, syscall.EINVAL, "no code at offset 0x10"},
 	} {
