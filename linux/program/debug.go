@@ -10,14 +10,15 @@ import (
 // maxDebug is how many bytes Debug reads at most.
 const maxDebug = 32 << 20
 
-// Debug returns the sections in which compilers describe a program: those whose names begin with ".debug_".
+// Debug returns the sections in which compilers describe a program: those whose names begin with ".debug_", and
+// ".gnu_debuglink", which names the file that has them.
 //
 // Errors: EFBIG they are larger than 32 MiB; EOPNOTSUPP they are compressed.
 func (f *File) Debug() (map[string][]byte, error) {
 	all, total := map[string][]byte{}, uint64(0)
 	for i := range f.elf.sections {
 		s := &f.elf.sections[i]
-		if !strings.HasPrefix(s.name, ".debug_") || s.kind == secNoBits {
+		if !strings.HasPrefix(s.name, ".debug_") && s.name != ".gnu_debuglink" || s.kind == secNoBits {
 			continue
 		}
 		if s.flags&secCompressed != 0 {

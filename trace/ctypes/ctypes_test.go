@@ -33,7 +33,7 @@ func sectionsOf(t testing.TB, program string) map[string][]byte {
 	defer f.Close()
 	sections := map[string][]byte{}
 	for _, s := range f.Sections {
-		if strings.HasPrefix(s.Name, ".debug_") {
+		if strings.HasPrefix(s.Name, ".debug_") || s.Name == ".gnu_debuglink" {
 			if sections[s.Name], err = s.Data(); err != nil {
 				t.Fatal(err)
 			}
@@ -87,8 +87,8 @@ func TestStructures(t *testing.T) {
 
 func named(t *testing.T, f *File, name string) lang.Type {
 	t.Helper()
-	of, ok := f.Named(name)
-	if !ok {
+	of, err := f.Named(name)
+	if err != nil {
 		t.Fatalf("there is no %s", name)
 	}
 	return of
@@ -187,12 +187,41 @@ func TestRefusals(t *testing.T) {
 	if _, err := f.Function("registers.isra.0", nil); err == nil || !strings.Contains(err.Error(), "changed") {
 		t.Error(err)
 	}
-	if _, ok := f.Named("nobody"); ok {
+	if _, err := f.Named("nobody"); err == nil {
 		t.Error("there is a type nobody")
 	}
 	sections[".debug_abbrev"] = sections[".debug_abbrev"][:10]
 	if _, err := Open(sections); err == nil || !strings.HasPrefix(err.Error(), "its DWARF is wrong: ") {
 		t.Error(err)
+	}
+}
+
+// TestElsewhere: what other files have is not read, and they are named.
+func TestElsewhere(t *testing.T) {
+	for _, flags := range [][]string{{"-gdwarf-5", "-gsplit-dwarf"}, {"-gdwarf-4", "-gsplit-dwarf"}} {
+		_, sections := compiled(t, append(flags, "-dumpdir", t.TempDir()+"/")...)
+		f, err := Open(sections)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, named := f.Named("nobody")
+		_, function := f.Function("registers", nil)
+		_, _, line := f.Line("types.c", 63)
+		for what, err := range map[string]error{"type nobody": named, "function registers": function, "function with types.c:63": line} {
+			if err == nil || !strings.HasPrefix(err.Error(), "its DWARF has no "+what+": more is in files such as ") || !strings.Contains(err.Error(), ".dwo\", which are not read") {
+				t.Errorf("%v: %v", flags, err)
+			}
+		}
+	}
+	program, _ := compiled(t, "-g")
+	for _, args := range [][]string{{"--only-keep-debug", program, program + ".debug"}, {"--strip-debug", "--add-gnu-debuglink=" + program + ".debug", program}} {
+		if out, err := exec.Command("objcopy", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	_, err := Open(sectionsOf(t, program))
+	if want := `its DWARF is in a file of its own, "types.debug" (.gnu_debuglink), which is not read: eu-unstrip joins them`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

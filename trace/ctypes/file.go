@@ -1,6 +1,7 @@
 package ctypes
 
 import (
+	"cmp"
 	"debug/dwarf"
 	"fmt"
 	"strings"
@@ -25,6 +26,7 @@ type File struct {
 	typedefs  map[string]dwarf.Offset
 	code      []code
 	units     []*dwarf.Entry
+	split     string // a file that has more of it (-gsplit-dwarf)
 	structs   map[dwarf.Offset]*lang.Struct
 	weights   map[*lang.Struct]int // how many fields are in it, also in structures in it
 	filling   int                  // structures whose fields are being read
@@ -37,12 +39,20 @@ type code struct {
 	low, end uint64
 }
 
-// Open reads which functions and types there are. sections are those whose names begin with ".debug_".
+// gnuDwoName is what DWARF 4 has instead of DW_AT_dwo_name.
+//
+// Source: gcc, include/dwarf2.def
+const gnuDwoName dwarf.Attr = 0x2130
+
+// Open reads which functions and types there are. sections are those whose names begin with ".debug_", and
+// ".gnu_debuglink".
 //
 // Errors: there are none, or something is wrong in them.
 func Open(sections map[string][]byte) (*File, error) {
 	of := func(name string) []byte { return sections[".debug_"+name] }
-	if len(of("info")) == 0 {
+	if name, _, _ := strings.Cut(string(sections[".gnu_debuglink"]), "\x00"); len(of("info")) == 0 && name != "" {
+		return nil, fmt.Errorf("its DWARF is in a file of its own, %.100q (.gnu_debuglink), which is not read: eu-unstrip joins them", name)
+	} else if len(of("info")) == 0 {
 		return nil, fmt.Errorf("there is no DWARF: compile with -g")
 	}
 	if err := checkUnits(of("info"), of("abbrev")); err != nil {
@@ -74,8 +84,9 @@ func (f *File) index() error {
 		switch {
 		case err != nil || e == nil:
 			return err
-		case e.Tag == dwarf.TagCompileUnit:
+		case e.Tag == dwarf.TagCompileUnit || e.Tag == dwarf.TagSkeletonUnit:
 			f.units = append(f.units, e)
+			f.split = cmp.Or(f.split, text(e, dwarf.AttrDwoName), text(e, gnuDwoName))
 			continue
 		case e.Tag == dwarf.TagNamespace || e.Tag == dwarf.TagPartialUnit:
 			continue
@@ -174,6 +185,15 @@ func (f *File) names(e *dwarf.Entry) (name, linked string) {
 		}
 	}
 	return name, linked
+}
+
+// none says that something is not there, and why that may be.
+func (f *File) none(format string, args ...any) error {
+	why := "that part was compiled without -g"
+	if f.split != "" {
+		why = fmt.Sprintf("more is in files such as %.100q, which are not read: compile without -gsplit-dwarf", f.split)
+	}
+	return fmt.Errorf("its DWARF has no %s: %s", fmt.Sprintf(format, args...), why)
 }
 
 // entry reads one; nil if there is none.

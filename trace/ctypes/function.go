@@ -21,7 +21,7 @@ func (f *File) Function(name string, regs []int) (all []lang.ArgField, err error
 	case changed(name):
 		return nil, fmt.Errorf("the compiler has changed the arguments of %s, and does not say how", name)
 	case !ok:
-		return nil, fmt.Errorf("its DWARF has no function %s: that part was compiled without -g", name)
+		return nil, f.none("function %s", name)
 	}
 	p := places{regs: regs}
 	f.children(at, func(e *dwarf.Entry) {
@@ -167,6 +167,9 @@ func (f *File) Line(file string, line int) (function string, off uint64, err err
 				return c.name, addr - c.low, nil
 			}
 		}
+	}
+	if f.split != "" {
+		return "", 0, f.none("function with %s:%d", file, line)
 	}
 	if len(lines) == 0 {
 		hint := ""

@@ -45,8 +45,8 @@ func TestInItself(t *testing.T) {
 		aStruct, 'a', 0, 8, aMember, 23, 0, 0, 0, 0, 0, // at 12: b, at 23
 		aStruct, 'b', 0, 8, aMember, 12, 0, 0, 0, 0, aMember, 23, 0, 0, 0, 0, 0, 0)
 	for _, name := range []string{"a", "b"} {
-		of, ok := f.Named(name)
-		if !ok {
+		of, err := f.Named(name)
+		if err != nil {
 			t.Fatalf("there is no %s", name)
 		}
 		walk(of, 1)
@@ -62,9 +62,9 @@ func TestDeclared(t *testing.T) {
 		aDeclared, 'a', 0, // at 12
 		aStruct, 'b', 0, 8, aMember, 12, 0, 0, 0, 4, 0,
 		aStruct, 'a', 0, 4, 0, 0)
-	of, ok := f.Named("b")
-	if !ok || len(of.To.All()) != 1 || of.To.All()[0].Type.Bytes != 4 {
-		t.Errorf("%v %+v", ok, of.To)
+	of, err := f.Named("b")
+	if err != nil || len(of.To.All()) != 1 || of.To.All()[0].Type.Bytes != 4 {
+		t.Errorf("%v %+v", err, of.To)
 	}
 }
 
@@ -88,8 +88,8 @@ func TestNested(t *testing.T) {
 	}
 	f := unit(t, append(all, aStruct, 'b', 0, 8, 0, 0)...)
 	defer debug.SetMaxStack(debug.SetMaxStack(1 << 20))
-	of, ok := f.Named("a")
-	if !ok || len(of.To.All()) > 1 {
-		t.Errorf("%v %+v", ok, of)
+	of, err := f.Named("a")
+	if err != nil || len(of.To.All()) > 1 {
+		t.Errorf("%v %+v", err, of)
 	}
 }

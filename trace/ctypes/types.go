@@ -11,15 +11,17 @@ import (
 var void = lang.Type{Kind: lang.Void}
 
 // Named returns the struct, the union or the enum of that name, or what a typedef of that name stands for.
-func (f *File) Named(name string) (lang.Type, bool) {
+//
+// Errors: there is none.
+func (f *File) Named(name string) (lang.Type, error) {
 	at, ok := f.types[name]
 	if !ok {
 		at, ok = f.typedefs[name]
 	}
 	if !ok {
-		return void, false
+		return void, f.none("type %s", name)
 	}
-	return f.typeAt(at, 0), true
+	return f.typeAt(at, 0), nil
 }
 
 // of is the type that an entry says it is of.

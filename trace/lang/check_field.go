@@ -86,7 +86,13 @@ func (c *checker) field(e *Expr) Type {
 		of.User = t.User
 		return c.readable(of)
 	}
-	c.Source.failHint(e.Span, fieldHint(e.Name, names), "struct %s has no field %s", t.To.Name, e.Name)
+	hint := fieldHint(e.Name, names)
+	if len(names) == 0 && c.target != nil && c.target.CType != nil {
+		if _, err := c.target.CType(t.To.Name); err != nil {
+			hint += ": " + err.Error()
+		}
+	}
+	c.Source.failHint(e.Span, hint, "struct %s has no field %s", t.To.Name, e.Name)
 	return t
 }
 

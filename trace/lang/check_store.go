@@ -1,6 +1,9 @@
 package lang
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 func (c *checker) let(s *Stmt) {
 	name := s.Target.Name
@@ -21,11 +24,17 @@ func (c *checker) let(s *Stmt) {
 	s.Target.Type = c.vars[name].Type
 }
 
+var errNoProgram = errors.New("no type of a program is meant")
+
 // typeOf is the type that a name stands for, or that of an expression.
 func (c *checker) typeOf(n *TypeName) Type {
 	if n.Of == nil {
-		if t, ok := c.typeOfProgram(n); ok {
+		t, err := c.typeOfProgram(n)
+		switch {
+		case err == nil:
 			return n.wrap(c.Script, t)
+		case n.Struct && n.Stars == 0 && c.Script.structOf(n.Name) == nil && err != errNoProgram:
+			c.Source.failHint(n.Span, err.Error(), "there is no struct %s in the script, nor in the program", n.Name)
 		}
 		return c.Script.typeOf(n)
 	}
@@ -40,13 +49,15 @@ func (c *checker) typeOf(n *TypeName) Type {
 }
 
 // typeOfProgram is a type of the program that is probed, unless the script declares one of that name.
-func (c *checker) typeOfProgram(n *TypeName) (t Type, ok bool) {
+//
+// Errors: errNoProgram that is not to be looked at; it has none.
+func (c *checker) typeOfProgram(n *TypeName) (t Type, err error) {
 	if _, basic := basicTypes[n.Name]; c.target == nil || c.target.CType == nil || basic && !n.Struct || c.declared(n.Name) != nil || c.enumOf(n.Name) != nil {
-		return t, false
+		return t, errNoProgram
 	}
-	t, ok = c.target.CType(n.Name)
+	t, err = c.target.CType(n.Name)
 	t.User = true
-	return t, ok
+	return t, err
 }
 
 // forLoop checks a loop over a range or over a map.

@@ -34,6 +34,7 @@ func (anywhere) Target(p *Point) (*Target, error) {
 		t.Watch = true
 	case "uprobe":
 		t.Func, t.User = "f", true
+		t.CType = func(name string) (Type, error) { return Type{}, fmt.Errorf("there is no %s", name) }
 		t.Fields = []ArgField{{Name: "a", Type: integer(4, true), Offset: 112}, {Name: "g", Type: integer(2, true), Offset: 16, Stack: true}}
 	}
 	if p.Provider == "tracepoint" && p.Options[1] == "*" {

@@ -9,22 +9,22 @@ import (
 
 // Target is what programs find at an attach point.
 type Target struct {
-	Args    []int                          // where in Linux's struct pt_regs arg0, arg1 and so on are
-	OnStack bool                           // they are not there, but words on the stack behind the return address
-	Hidden  string                         // if not "": why it is not known where arguments, or the result, are
-	Fields  []ArgField                     // args.NAME
-	Results []ArgField                     // ret.0, ret.1 and so on
-	Fill    func() error                   // if not nil, it is called once, before Fields or Results is read; why nothing is known of them
-	CType   func(name string) (Type, bool) // if not nil: the struct, union, enum or typedef of a program
-	Result  *ArgField                      // retval; nil: there is none here
-	User    bool                           // code of programs is hit, and addresses are theirs
-	Pattern bool                           // the point stands for more than one place, which its address tells
-	Names   []string                       // the point stands for several places: their names
-	Cookies []uint64                       // what each of these places gets; nil: the program does not ask
-	Watch   bool                           // there are watch.old and watch.new
-	Func    string                         // of a function of a program: its name
-	Every   uint64                         // of so many hits, one is meant; 0 and 1: each
-	Record  bool                           // the context is a tracepoint's record: Offset of fields is in it
+	Args    []int                           // where in Linux's struct pt_regs arg0, arg1 and so on are
+	OnStack bool                            // they are not there, but words on the stack behind the return address
+	Hidden  string                          // if not "": why it is not known where arguments, or the result, are
+	Fields  []ArgField                      // args.NAME
+	Results []ArgField                      // ret.0, ret.1 and so on
+	Fill    func() error                    // if not nil, it is called once, before Fields or Results is read; why nothing is known of them
+	CType   func(name string) (Type, error) // if not nil: the struct, union, enum or typedef of a program, or why there is none
+	Result  *ArgField                       // retval; nil: there is none here
+	User    bool                            // code of programs is hit, and addresses are theirs
+	Pattern bool                            // the point stands for more than one place, which its address tells
+	Names   []string                        // the point stands for several places: their names
+	Cookies []uint64                        // what each of these places gets; nil: the program does not ask
+	Watch   bool                            // there are watch.old and watch.new
+	Func    string                          // of a function of a program: its name
+	Every   uint64                          // of so many hits, one is meant; 0 and 1: each
+	Record  bool                            // the context is a tracepoint's record: Offset of fields is in it
 
 	unknown error                  // what Fill said
 	read    map[string][]CopyField // the arguments that a program reads, of those that only some copies have
@@ -268,7 +268,7 @@ const (
 	Join
 	Commit // what a speculation holds back is printed, or dropped
 	Discard
-	NoKey // a key was not there, or could not be added
+	NoKey // a key was not there, or could not be added, at this time
 )
 
 // Action is what a record means. A record begins with the action's number in 8 bytes; the values follow,

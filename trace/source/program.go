@@ -73,10 +73,10 @@ func (s *Source) describeProgram(t *lang.Target, p *lang.Point, site attach.Site
 		return
 	}
 	path := programPath(s.path(p.Options[0]))
-	t.CType = func(name string) (lang.Type, bool) {
+	t.CType = func(name string) (lang.Type, error) {
 		f, err := s.debug(path)
 		if err != nil {
-			return lang.Type{}, false
+			return lang.Type{}, err
 		}
 		return f.Named(name)
 	}
