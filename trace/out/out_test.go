@@ -89,6 +89,11 @@ func TestMap(t *testing.T) {
 		"01:46:44 *" + strings.Repeat(" ", 51) + "| -5000000000000000000\n01:46:45 |" + strings.Repeat(" ", 22) + "*" + strings.Repeat(" ", 28) + "| 0\n" +
 		"01:46:46 |" + strings.Repeat(" ", 51) + "* 6000000000000000000\n" +
 		"         v" + rule + "v\n" + scale + "\n"
+	largest := "18446744073709551615"
+	unsigned := func(low, high, first, lines string) string {
+		scale := fmt.Sprintf("%10s%52s\n", low, high)
+		return "@s:\n" + scale + "hh:mm:ss |" + rule + "|\n01:46:44 " + first + "\n" + lines + "         v" + rule + "v\n" + scale + "\n"
+	}
 	lhist := lang.Type{Kind: lang.LHist, Low: 0, High: 2048, Step: 1024}
 	for _, c := range []struct {
 		name       string
@@ -120,6 +125,16 @@ func TestMap(t *testing.T) {
 			"@c[1]: 18446744073709551615\n\n", ""},
 		{"intervals that are as far apart as numbers can be", lang.Map{Name: "@s", Value: lang.Type{Kind: lang.TSeries, Signed: true, Step: 1e9, High: 3}},
 			tables{{key(0): pack(4, int(-5e18), 1), key(1): pack(5, 0, 1), key(2): pack(6, int(6e18), 1)}}, 0, 0, series, ""},
+		{"intervals without sign", lang.Map{Name: "@s", Value: lang.Type{Kind: lang.TSeries, Step: 1e9, High: 3, Agg: lang.Max}},
+			tables{{key(0): pack(4, 5, 1), key(1): pack(5, 6, 1)}, {key(0): pack(4, -1, 1), key(1): pack(5, 4, 1)}}, 0, 0,
+			unsigned("6", largest, "|"+strings.Repeat(" ", 51)+"* "+largest, "01:46:45 *"+strings.Repeat(" ", 51)+"| 6\n01:46:46 |"+strings.Repeat(" ", 51)+"| -\n"),
+			`{"type": "tseries", "data": {"@s": [{"interval_start": "2001-09-09 01:46:44.000000000", "value": 18446744073709551615}, {"interval_start": "2001-09-09 01:46:45.000000000", "value": 6}, {"interval_start": "2001-09-09 01:46:46.000000000", "value": null}]}}` + "\n"},
+		{"the smallest number alone", lang.Map{Name: "@s", Value: lang.Type{Kind: lang.TSeries, Step: 1e9, High: 1}}, tables{{key(0): pack(4, 0, 1)}}, 0, 0,
+			unsigned("0", "1", "*"+strings.Repeat(" ", 51)+"| 0", ""), ""},
+		{"the largest number alone", lang.Map{Name: "@s", Value: lang.Type{Kind: lang.TSeries, Step: 1e9, High: 1}}, tables{{key(0): pack(4, -1, 1)}}, 0, 0,
+			unsigned("18446744073709551614", largest, "|"+strings.Repeat(" ", 51)+"* "+largest, ""), ""},
+		{"averages of intervals without sign", lang.Map{Name: "@s", Value: lang.Type{Kind: lang.TSeries, Step: 1e9, High: 1, Agg: lang.Avg}}, tables{{key(0): pack(4, -2, 2)}}, 0, 0,
+			unsigned("9223372036854775806", "9223372036854775808", "|"+strings.Repeat(" ", 25)+"*"+strings.Repeat(" ", 25)+"| 9223372036854775807", ""), ""},
 		{"strings and tuples", lang.Map{Name: "@t", Key: []lang.Type{num}, Value: lang.Type{Kind: lang.TupleOf, Elems: []lang.Type{num, text}}},
 			tables{{key(2): pack(1, "x"), key(1): pack(5, "y\"")}}, 0, 0, "@t[1]: (5, y\")\n@t[2]: (1, x)\n\n", `{"type": "map", "data": {"@t": {"1": [5,"y\""], "2": [1,"x"]}}}` + "\n"},
 		{"powers of two", lang.Map{Name: "@h", Value: lang.Type{Kind: lang.Hist}},

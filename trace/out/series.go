@@ -54,7 +54,7 @@ func (e *entry) shown(t lang.Type) (first, last int64) {
 
 func (i *interval) shows(t lang.Type) int64 {
 	if t.Agg == lang.Avg {
-		return i.value / max(1, i.count)
+		return quotient(t, i.value, i.count)
 	}
 	return i.value
 }
@@ -68,29 +68,47 @@ func (p *Printer) series(t lang.Type, e *entry) string {
 		return ""
 	}
 	first, last := e.shown(t)
-	low, high := e.intervals[first].shows(t), e.intervals[first].shows(t)
-	for n, i := range e.intervals {
-		if n >= first {
-			low, high = min(low, i.shows(t)), max(high, i.shows(t))
-		}
-	}
-	if low == high {
-		low, high = low-1, high+1
-	}
+	low, high := e.bounds(t, first)
 	layout, name := clockLayout(t.Step)
 	var b strings.Builder
-	scale := fmt.Sprintf("%*s%*d\n", len(name)+2, fmt.Sprint(low), plotWidth-1, high)
+	scale := fmt.Sprintf("%*s%*s\n", len(name)+2, number(t, low), plotWidth-1, number(t, high))
 	fmt.Fprintf(&b, "%s%s |%s|\n", scale, name, strings.Repeat("_", plotWidth-2))
 	for n := first; n <= last; n++ {
 		at, value, columns := p.at(n*t.Step), "-", []byte("|"+strings.Repeat(" ", plotWidth-2)+"|")
 		if i := e.intervals[n]; i != nil {
 			columns[column(i.shows(t), low, high)] = '*'
-			value = fmt.Sprint(i.shows(t))
+			value = number(t, i.shows(t))
 		}
 		fmt.Fprintf(&b, "%s %s %s\n", at.Format(layout), columns, value)
 	}
 	fmt.Fprintf(&b, "%*sv%sv\n%s", len(name)+1, "", strings.Repeat("_", plotWidth-2), scale)
 	return b.String()
+}
+
+// bounds are the smallest and the largest value from an interval on; if they are equal, as far around it as there are
+// numbers.
+func (e *entry) bounds(t lang.Type, first int64) (low, high int64) {
+	low = e.intervals[first].shows(t)
+	high = low
+	for n, i := range e.intervals {
+		switch v := i.shows(t); {
+		case n < first:
+		case less(t, v, low):
+			low = v
+		case less(t, high, v):
+			high = v
+		}
+	}
+	if low != high {
+		return low, high
+	}
+	if less(t, low-1, low) {
+		low--
+	}
+	if less(t, high, high+1) {
+		high++
+	}
+	return low, high
 }
 
 // at is the time of an interval; of a map that plays the clock, since 1970.
@@ -127,7 +145,7 @@ func (p *Printer) seriesJSON(t lang.Type, e *entry) string {
 	for n := first; n <= last; n++ {
 		at, value := p.at(n*t.Step), "null"
 		if i := e.intervals[n]; i != nil {
-			value = fmt.Sprint(i.shows(t))
+			value = number(t, i.shows(t))
 		}
 		parts = append(parts, fmt.Sprintf(`{"interval_start": "%s", "value": %s}`, at.Format("2006-01-02 15:04:05.000000000"), value))
 	}
