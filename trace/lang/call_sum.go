@@ -1,5 +1,10 @@
 package lang
 
+import (
+	"fmt"
+	"time"
+)
+
 // aggregates are the functions that only maps keep.
 var aggregates = map[string]Kind{"count": Count, "sum": Sum, "min": Min, "max": Max, "avg": Avg, "stats": Stats, "hist": Hist, "lhist": LHist, "tseries": TSeries}
 
@@ -9,6 +14,17 @@ func (c *checker) aggregate(e *Expr) Type {
 		t.Signed = c.number(a).Signed
 	}
 	return t
+}
+
+// call is an aggregation with its numbers, as scripts have it.
+func (t Type) call() string {
+	switch t.Kind {
+	case Hist:
+		return fmt.Sprintf("hist(…, %d)", t.Bits)
+	case LHist:
+		return fmt.Sprintf("lhist(…, %d, %d, %d)", t.Low, t.High, t.Step)
+	}
+	return fmt.Sprintf("tseries(…, %s, %d%s)", time.Duration(t.Step), t.High, pick(t.Agg == Unknown, "", fmt.Sprintf(", %q", t.Agg)))
 }
 
 // hist has 1<<bits buckets for each power of 2.

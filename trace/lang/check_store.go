@@ -146,6 +146,8 @@ func (c *checker) unify(s *Stmt, have *Type, t Type, name string) {
 	switch {
 	case t.Kind == Unknown:
 		return
+	case have.Kind == t.Kind && have.Aggregates() && !have.fits(t):
+		c.fail(s.Span, "%s keeps %s, and this is %s: in one map, they must be the same", name, have.call(), t.call())
 	case have.Kind != Unknown && !have.fits(t):
 		c.fail(s.Span, "%s has values of type %s, and this is of type %s", name, have, t)
 	}
