@@ -319,6 +319,11 @@ RUN bt -q -e 'kprobe:vfs.Read { @a = count(); } interval:ms:100 /@a > 3/ { exit(
 EXPECT ^@b: [1-9]\d*$
 EXPECT ^@a: [1-9]\d*$
 
+NAME a script that divides by 0 at each hit says so once a second, and how often
+RUN bt -q -e 'BEGIN { @z = 0 } i:ms:1 { @n++; $x = 10 / @z; if (@n == 100) { exit(); } } END { clear(@z) }'
+EXPECT ^stdin:1:38-45: WARNING: Divide or modulo by 0 detected\..* \(\d+ times\)$
+EXPECT ^@n: 100$
+
 NAME mistakes are shown in the script, and nothing is attached
 RUN bt -e 'kprobe:vfs.Reed { }'
 EXPECT ^stdin:1:1-16: ERROR: No matches for kprobe vfs\.Reed: there is no function vfs\.Reed in the kernel$
@@ -329,6 +334,9 @@ RUN bt -e 'BEGIN { while (1) { } }'
 EXPECT ^stdin:1:16-17: ERROR: this loop has no bound that can be seen$
 RUN bt -e 'kprobe:vfs.Read { @ = args.q }'
 EXPECT ^stdin:1:23-29: ERROR: kprobe:vfs\.Read has no argument q$
+RUN bt -e 'BEGIN { @ = lhist(1, 0, 10, 1); @ = lhist(1, 0, 20, 1); }'
+EXPECT ^stdin:1:33-55: ERROR: @ keeps lhist\(…, 0, 10, 1\), and this is lhist\(…, 0, 20, 1\): in one map, they must be the same$
+EXPECT ^ {32}~{22}$
 RUN bt -e 'kprobe:vfs.Read { } kprobe:sonde/arch/amd64/trap.takeDebug { }'
 EXPECT ^stdin:1:21-59: ERROR: .*takeDebug
 RUN bpf prog
@@ -382,6 +390,8 @@ EXPECT ^@gc:$
 EXPECT ^\[\d+[KMG]?, \d+[KMG]?\) +\d+ \|
 
 NAME a series is drawn
+RUN bt -q -e 'BEGIN { @ = tseries((uint64)-1, 100s, 2, "max"); @ = tseries((uint64)1, 100s, 2, "max"); exit(); }'
+EXPECT \* 18446744073709551615$
 RUN bt -q -e 'i:ms:20 { @ = tseries(ncpus, 100ms, 5); } i:ms:450 { exit(); }'
 EXPECT ^hh:mm:ss\.ms +\|_+\|$
 EXPECT ^\d\d:\d\d:\d\d\.\d{3} \| +\* +\| 1$

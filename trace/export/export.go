@@ -74,8 +74,11 @@ func Act(s Sink, p *out.Printer, a *lang.Action, record, data []byte, table func
 	return s.Event(of(p.Unit, a, out.StampOf(record), text))
 }
 
-// Rest writes what is in the maps, and ends the file; without a Sink, it prints them.
+// Rest writes what is in the maps, and ends the file; without a Sink, it prints them. Warnings that are left come first.
 func Rest(s Sink, p *out.Printer, table func(*lang.Map) out.Table) error {
+	if err := p.Warnings(); err != nil {
+		return err
+	}
 	if s == nil {
 		return p.Rest(table)
 	}

@@ -74,9 +74,10 @@ func (g *generator) assert(e *Expr) {
 	g.label(holds)
 }
 
-// missing says that a key was not where it was looked for.
+// missing says that a key was not where it was looked for, and when: a place is not to say it at each hit.
 func (g *generator) missing(e *Expr, why string) {
-	g.scoped(func() { g.record(&Action{Kind: NoKey, Format: why, Span: e.Span, Via: e.Via}, nil) })
+	now := &Expr{Span: e.Span, Kind: Call, Name: "nsecs", Type: uint64Type}
+	g.scoped(func() { g.record(&Action{Kind: NoKey, Format: why, Span: e.Span, Via: e.Via}, []*Expr{now}) })
 }
 
 // maxJoined is how many strings join() prints.

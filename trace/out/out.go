@@ -28,6 +28,8 @@ type Printer struct {
 	Held       func(first uint64) string            // names the type of what an interface of Go holds, by its first word; nil, or "": unknown
 	System     func(command string) (string, error) // runs what system() says; nil: nothing can be run
 	Cat        func(file string) (string, error)    // reads a file
+
+	warnings []*warning
 }
 
 // Symbols names addresses.
@@ -75,8 +77,10 @@ func (p *Printer) Record(a *lang.Action, data []byte) error {
 		return p.say("time", p.when(a.Format, time.Since(p.Started)))
 	case lang.PrintValue:
 		return p.printValue(a, data)
-	case lang.ErrorF, lang.WarnF, lang.NoKey:
-		return p.complain(a, data)
+	case lang.ErrorF, lang.WarnF:
+		return p.complain(a, p.format(a, data))
+	case lang.NoKey:
+		return p.warn(a, int64(word(data)))
 	case lang.System, lang.Cat:
 		return p.outside(a, p.format(a, data))
 	case lang.Join:
@@ -103,31 +107,6 @@ func (p *Printer) Says(a *lang.Action, data []byte) (string, bool) {
 func (p *Printer) say(kind, text string) error {
 	if p.JSON {
 		return p.object(kind, Quote(text))
-	}
-	return p.text("%s", text)
-}
-
-// complain prints what errorf(), warnf() and missing keys say, with its place in the script.
-func (p *Printer) complain(a *lang.Action, data []byte) error {
-	why := a.Format
-	if a.Kind != lang.NoKey {
-		why = p.format(a, data)
-	}
-	if a.Kind != lang.ErrorF && p.NoWarnings {
-		return nil
-	}
-	e := &lang.Error{Source: p.Unit.Script.Source, Span: a.Span, Why: strings.TrimSuffix(why, "\n"), Warning: a.Kind != lang.ErrorF}
-	text := e.Error() + "\n"
-	for _, via := range a.Via {
-		from := &lang.Error{Source: e.Source, Span: via, Why: "expanded from"}
-		text += from.Error() + "\n"
-	}
-	if p.JSON {
-		return p.object("stderr", Quote(text))
-	}
-	if p.Err != nil {
-		_, err := io.WriteString(p.Err, text)
-		return err
 	}
 	return p.text("%s", text)
 }

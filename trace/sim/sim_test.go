@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,9 @@ var shown = []struct{ script, want string }{
 	{`BEGIN { @a = max((uint64)1); @a = max((uint64)0xffffffffffffffff); @i = min((uint64)0xffffffffffffffff); @i = min((uint64)7); exit(); }`, "\n@a: 18446744073709551615\n\n@i: 7\n\n"},
 	{`BEGIN { @h = hist(-5); @h = hist(-1); @h = hist(0); @k = hist(-5, 2); @k = hist(0, 2); }`, "\n@h:\n(..., 0)               2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n[0]                    1 |@@@@@@@@@@@@@@@@@@@@@@@@@@                          |\n\n@k:\n(..., 0)               1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n[0]                    1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n"},
 	{`BEGIN { @ = lhist(8, 0, 10, 3); @ = lhist(9, 0, 10, 3); @ = lhist(10, 0, 10, 3); @ = lhist(11, 0, 10, 3); }`, "\n@:\n[6, 9)                 1 |@@@@@@@@@@@@@@@@@@@@@@@@@@                          |\n[9, 10)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@                          |\n[10, ...)              2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n"},
+	{`BEGIN { @x = tseries((uint64)-1, 1s, 1, "max"); @x = tseries((uint64)1, 1s, 1, "max"); @y = tseries((uint64)-1, 1s, 1, "min"); @y = tseries((uint64)7, 1s, 1, "min"); }`,
+		"\n@x:\n18446744073709551614                                18446744073709551615\nhh:mm:ss |___________________________________________________|\n22:13:25 |                                                   * 18446744073709551615\n         v___________________________________________________v\n18446744073709551614                                18446744073709551615\n" +
+			"\n@y:\n         6                                                   8\nhh:mm:ss |___________________________________________________|\n22:13:25 |                         *                         | 7\n         v___________________________________________________v\n         6                                                   8\n\n"},
 	{`i:ms:1 { @n++; @ = tseries(@n, 1ms, 2, "sum"); if (@n == 4) { exit(); } } END { clear(@n) }`, "\n@:\n             3                                                   4\nhh:mm:ss.ms  |___________________________________________________|\n22:13:25.003 *                                                   | 3\n22:13:25.004 |                                                   * 4\n             v___________________________________________________v\n             3                                                   4\n\n"},
 	{`BEGIN { speculate(); print("in"); commit(); print("behind"); speculate(); print("never"); discard(); print("last"); }`, "in\nbehind\nlast\n\n"},
 	{`BEGIN { $x = 5; print($x << 64); print($x << 65); print($x >> 66); $x <<= 70; print($x); print(-$x >> -1); }`, "5\n10\n1\n320\n-1\n\n"},
@@ -145,5 +149,22 @@ func TestMissing(t *testing.T) {
 	r, err := Run(&Options{Name: "stdin", Script: `BEGIN { @[1] = 1; printf("%d\n", @[2]); delete(@, 3); clear(@) }`, Quiet: true, Missing: true})
 	if err != nil || !strings.Contains(r.Text, "stdin:1:34-38: WARNING: Can't lookup map element") || !strings.Contains(r.Text, "stdin:1:41-53: WARNING: this key is not there") {
 		t.Errorf("got %v %v", r, err)
+	}
+}
+
+// TestWarningsOfAPlace: what divides by 0 at each hit says so once a second, and how often; another place says it itself.
+func TestWarningsOfAPlace(t *testing.T) {
+	r, err := Run(&Options{Name: "stdin", Script: `i:ms:300 { @n++; $x = 1 / (@n - @n); if (@n == 10) { $y = 1 % (@n - @n); exit(); } } END { clear(@n) }`, Quiet: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(r.Text) {
+		if place, why, ok := strings.Cut(line, ": WARNING: Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result."); ok {
+			got = append(got, place+why)
+		}
+	}
+	if want := []string{"stdin:1:23-35\n", "stdin:1:23-35 (4 times)\n", "stdin:1:23-35 (4 times)\n", "stdin:1:59-71\n", "stdin:1:23-35\n"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
