@@ -89,7 +89,7 @@ vet: vet-usual ## run go vet on what runs on the host and on the kernel, and che
 
 # The kernel without programs is left to make long: what is compiled anew for it takes a while.
 vet-usual:
-	go vet ./...
-	go run ./qemu -vet
 	@unformatted=$$(find . \( -name build -o -path ./lab \) -prune -o -name '*.go' -exec gofmt -l {} +) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+	go vet ./...
+	go run ./qemu -vet

@@ -169,7 +169,7 @@ func TestRefusals(t *testing.T) {
 		"inline:vfs.Read":           "vfs.Read is nowhere inlined; give it without inline:",
 		"inline:sync.(*Mutex).Lokc": "no function sync.(*Mutex).Lokc is inlined anywhere (did you mean sync.(*Mutex).Lock",
 		"nix.*":                     "no function matches nix.*",
-		"w@printk.consoleLevel":            "is a watchpoint, not a place in the kernel",
+		"w@printk.consoleLevel":     "is a watchpoint, not a place in the kernel",
 	} {
 		site, err := attach.ParseSite(text)
 		if err != nil {
