@@ -5,75 +5,12 @@ package shell
 import (
 	"fmt"
 	"strings"
-	"syscall"
 
-	"sonde/kernel/attach"
-	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/program"
 	"sonde/linux/space"
 )
-
-// variableIn returns where a variable or a function of a program's file is in the memory of a process, and how
-// long it is.
-//
-// Errors: those of reading the file; ENOENT, EADDRNOTAVAIL as program.Variable; those of program.FindOne; ESRCH the process has not
-// mapped the file.
-func variableIn(p *proc.Process, at attach.Site) (addr, size uint64, err error) {
-	err = program.Read(at.File, func(f *program.File) error {
-		var v program.Symbol
-		if err := variableOf(f, at, &v); err != nil {
-			return err
-		}
-		bias, err := biasIn(p, f, at.File)
-		addr, size = v.Addr+bias+at.Offset, v.Size-min(at.Offset, v.Size)
-		return err
-	})
-	return addr, size, err
-}
-
-// variableOf finds what is watched in a file: a variable, or a function if its execution is.
-func variableOf(f *program.File, at attach.Site, v *program.Symbol) (err error) {
-	if at.Access != attach.Execute {
-		*v, err = f.Variable(at.Symbol)
-	} else {
-		var spot program.Spot
-		if spot, err = f.FindOne(at.Symbol, at.Offset); err == nil {
-			*v, err = spot.Fn, f.Boundary(spot.Addr)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", at.File, err)
-	}
-	return nil
-}
-
-// biasIn is what is to be added to the addresses of a file where a process has it mapped.
-func biasIn(p *proc.Process, f *program.File, path string) (uint64, error) {
-	if mem := p.Memory(); mem != nil {
-		for _, a := range mem.Areas() {
-			if bias, ok := f.Bias(a.Start, a.Offset); ok && a.Ident.Name != "" && samePath(a.Ident.Name, path) {
-				return bias, nil
-			}
-		}
-	}
-	return 0, refusal.New(syscall.ESRCH, "process %d does not run %s", p.PID, path)
-}
-
-// samePath tells whether two names lead to the same file, by at most one link each.
-func samePath(a, b string) bool { return target(a) == target(b) }
-
-func target(path string) string {
-	to, err := vfs.Root.ReadlinkAt(vfs.Root.RootPlace(), path)
-	switch {
-	case err != nil:
-		return path
-	case strings.HasPrefix(to, "/"):
-		return to
-	}
-	return path[:strings.LastIndexByte(path, '/')+1] + to
-}
 
 // writers names instructions of a process.
 type writers struct {

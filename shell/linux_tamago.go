@@ -12,7 +12,6 @@ import (
 	"sonde/kernel/attach"
 	"sonde/kwatch"
 	"sonde/linux/proc"
-	"sonde/linux/program"
 	"sonde/linux/usermode/bare"
 	"sonde/uprobes/explain"
 )
@@ -39,10 +38,7 @@ func (w *watch) find(p Program) (err error) {
 	of := p.(process).Process
 	w.program = p
 	if w.site.File != "" {
-		addr, size, e := variableIn(of, w.site)
-		if w.addr, err = uintptr(addr), e; w.length == 0 {
-			w.length = kwatch.Fitting(w.addr, uintptr(size), w.typ)
-		}
+		w.addr, w.length, err = kwatch.In(of, w.site)
 	}
 	names := writersOf(of)
 	w.writer, w.close = names.name, names.close
@@ -60,9 +56,11 @@ func (w *watch) alongProgram(c *Context, args []string, f func(Program)) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	if err := program.Read(w.site.File, func(f *program.File) error { return variableOf(f, w.site, new(program.Symbol)) }); err != nil {
+	v, err := kwatch.FindVariable(w.site)
+	if err != nil {
 		return err
 	}
+	v.Close()
 	return runProgram(c, path, args, f)
 }
 
