@@ -2,6 +2,7 @@ package kwatch
 
 import (
 	"fmt"
+	"slices"
 	"syscall"
 
 	"sonde/kernel/attach"
@@ -11,8 +12,12 @@ import (
 // Provider is the attach.Provider of watchpoints. Handlers of those in programs may block.
 type Provider struct{}
 
-// ofProcess makes the point of a place in a process; nil: this kernel runs no programs.
-var ofProcess func(at *attach.Place, addr uintptr, length int) (*point, error)
+// ofProcess makes the point of a place in a process, with the address and the length unless the place is in a file;
+// inAll watches a place of a file in all processes. They are nil if this kernel runs no programs.
+var (
+	ofProcess func(at *attach.Place, addr uintptr, length int) (*point, error)
+	inAll     func(at *attach.Place) (attach.Attachment, error)
+)
 
 // Can is part of attach.Provider.
 func (Provider) Can(attach.Kind) attach.Ability { return attach.Processes | attach.Blocks }
@@ -22,6 +27,9 @@ func (Provider) Can(attach.Kind) attach.Ability { return attach.Processes | atta
 // Errors: those of RegisterKwatchSymbol and RegisterKwatchUser; EINVAL the handler may block and the
 // place is in the kernel.
 func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
+	if slices.ContainsFunc(sites, ofFile) {
+		return eachAlone(l, sites)
+	}
 	a := make(attachment, len(sites))
 	for i := range sites {
 		p, err := linked(&attach.Place{Link: l, Site: &sites[i]})
@@ -35,28 +43,66 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment
 	return a, c, err
 }
 
+// ofFile reports whether a place is in all processes of a file.
+func ofFile(s attach.Site) bool { return s.File != "" && s.PID == 0 }
+
+// eachAlone is Attach for places of which some are in all processes of a file.
+func eachAlone(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
+	var all attach.Parts
+	for i := range sites {
+		a, more, err := one(l, sites[i:i+1])
+		if c = c.With(more); err != nil {
+			return nil, c.With(all.Detach()), err
+		}
+		all = append(all, a)
+	}
+	return all, c, nil
+}
+
+// one is Attach for one place.
+func one(l *attach.Link, site []attach.Site) (a attach.Attachment, c attach.Change, err error) {
+	switch {
+	case !ofFile(site[0]):
+		return Provider{}.Attach(l, site)
+	case inAll == nil:
+		err = errNoPrograms
+	default:
+		a, err = inAll(&attach.Place{Link: l, Site: &site[0]})
+	}
+	if err != nil {
+		return nil, c, attach.Misplaced(site[0], err)
+	}
+	return a, c, nil
+}
+
+var errNoPrograms = refusal.New(syscall.ENOSYS, "this kernel runs no programs")
+
 // linked makes the point of a place.
 func linked(at *attach.Place) (p *point, err error) {
 	s := *at.Site
 	pid := s.PID
 	s.PID = 0
-	addr, length, err := At(s)
+	var addr uintptr
+	var length int
+	if s.File == "" {
+		addr, length, err = At(s)
+	}
 	switch {
 	case err != nil:
 		return nil, err
-	case pid != 0 && s.Symbol != "":
+	case pid != 0 && s.File == "" && s.Symbol != "":
 		return nil, refusal.New(syscall.EINVAL, "give the address: %s is a name of the kernel's", s.Symbol)
 	case pid == 0 && at.Link.Options.Block:
 		return nil, refusal.New(syscall.EINVAL, "a watchpoint in the kernel has no handlers that block")
 	case pid == 0:
 		p = &point{addr: addr, length: length, typ: s.Access, place: at, handler: handlerOf(at)}
 	case ofProcess == nil:
-		return nil, refusal.New(syscall.ENOSYS, "this kernel runs no programs")
+		return nil, errNoPrograms
 	default:
 		p, err = ofProcess(at, addr, length)
 	}
 	if err == nil {
-		at.Addr, at.Where = uint64(addr), p.what()
+		at.Addr, at.Where = uint64(p.addr), p.what()
 	}
 	return p, err
 }

@@ -94,7 +94,7 @@ func TestLeavesOnce(t *testing.T) {
 func TestLinkRefusals(t *testing.T) {
 	onFake(t)
 	for place, errno := range map[string]syscall.Errno{
-		"w@0x1001:8": syscall.EINVAL, "7:w@0x1000:8": syscall.ENOSYS, "7:w@printk.consoleLevel:4": syscall.ENOENT, "w@no.such": syscall.ENOENT,
+		"w@0x1001:8": syscall.EINVAL, "7:w@0x1000:8": syscall.ENOSYS, "7:w@/bin/sh:counter": syscall.ENOSYS, "w@/bin/sh:counter": syscall.ENOSYS, "7:w@printk.consoleLevel:4": syscall.ENOENT, "w@no.such": syscall.ENOENT,
 	} {
 		s, err := attach.ParseSite(place)
 		if err != nil {

@@ -38,6 +38,7 @@ type user struct {
 	handler UserHandler
 	engine  proc.Engine
 	over    chan struct{} // closed when the watchpoint is unregistered
+	left    func()        // called when process has ended or executes another program; nil: the watchpoint stays, and watches nothing
 
 	mu   sync.Mutex
 	free sync.Cond // busy is nil; with mu
@@ -118,7 +119,12 @@ func there(p *proc.Process, w *point, later bool) error {
 }
 
 func (u *user) attached(p *point) {
-	u.engine.Exec = func(*proc.Thread) { p.end() }
+	over := u.left
+	if over == nil {
+		over = p.end
+	}
+	u.engine.Exec = func(*proc.Thread) { over() }
+	u.engine.End = u.engine.Exec // before the process's parent may start another
 	u.engine.Exit = func(t *proc.Thread, _ proc.Status) { p.leftBehind(t) }
 	u.process.Attach(&u.engine)
 	if u.process.Memory() != u.memory { // it has executed another program, or ended, before that
@@ -127,7 +133,7 @@ func (u *user) attached(p *point) {
 	go func() {
 		select {
 		case <-u.process.Done():
-			p.end()
+			over()
 		case <-u.over:
 		}
 	}()
@@ -142,13 +148,24 @@ func InitPrograms(table *proc.Table) {
 		if err != nil {
 			return nil, refusal.New(syscall.ESRCH, "kwatch: there is no process %d", at.Site.PID)
 		}
-		w := userPoint(p, addr, length, at.Site.Access, func(h *Hit, t *proc.Thread) {
-			if f := at.Link.Handler; f != nil {
-				f(&attach.Hit{Regs: t.Regs(), Place: at, IP: uint64(h.IP), MayBlock: true, Old: h.Old, New: h.New})
+		if at.Site.File != "" {
+			if addr, length, err = In(p, *at.Site); err != nil {
+				return nil, err
 			}
-		})
+		}
+		w := userPoint(p, addr, length, at.Site.Access, calling(at))
 		w.place = at
 		return w, there(p, w, at.Site.Later)
+	}
+	inAll = func(at *attach.Place) (attach.Attachment, error) { return follow(table, at) }
+}
+
+// calling returns what calls the handler of a place's link.
+func calling(at *attach.Place) UserHandler {
+	return func(h *Hit, t *proc.Thread) {
+		if f := at.Link.Handler; f != nil {
+			f(&attach.Hit{Regs: t.Regs(), Place: at, IP: uint64(h.IP), MayBlock: true, Old: h.Old, New: h.New})
+		}
 	}
 }
 

@@ -94,7 +94,7 @@ func (l *Link) attach(c *attach.Change, skip int, sites []attach.Site, o *attach
 func (l *Link) handler(v *version, sites []attach.Site, through Through) attach.Handler {
 	f := handler(&v.door)
 	for _, s := range sites {
-		if s.Kind == attach.Program || s.Kind == attach.Call || s.PID != 0 {
+		if s.Kind == attach.Program || s.Kind == attach.Call || s.Kind == attach.Watch && s.File != "" || s.PID != 0 {
 			f = handler(&v.soft)
 		}
 	}
