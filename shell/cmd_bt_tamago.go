@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -108,7 +109,7 @@ func runBt(c *Context, args []string) error {
 // namesUsers tells whether a script may print names of functions of programs.
 func namesUsers(u *lang.Unit) bool {
 	text := u.Script.Source.Text
-	return strings.Contains(text, "ustack") || strings.Contains(text, "usym") || strings.Contains(text, "func") && strings.Contains(text, "uprobe")
+	return strings.Contains(text, "ustack") || strings.Contains(text, "usym") || strings.Contains(text, "func") && slices.ContainsFunc(u.Programs, func(p *lang.Program) bool { return p.Target.User })
 }
 
 // btError prints what is wrong with a script as it is: it has several lines.

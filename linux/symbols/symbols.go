@@ -87,7 +87,7 @@ func (n *Names) Close() {
 }
 
 // Name returns the function of a process that an address is in, and how far; pid 0: of the process that ended
-// last and has a function there. ok is false if nothing is known of it.
+// last and has a function there, or of the youngest that runs. ok is false if nothing is known of it.
 func (n *Names) Name(addr uint64, pid int) (name string, off uint64, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -99,6 +99,19 @@ func (n *Names) Name(addr uint64, pid int) (name string, off uint64, ok bool) {
 	for i := len(n.ended) - 1; i >= 0 && !ok; i-- {
 		if p := n.ended[i]; pid == 0 || p.pid == pid {
 			name, off, ok = n.in(p.areas, addr)
+		}
+	}
+	if pid == 0 && !ok {
+		return n.running(addr)
+	}
+	return name, off, ok
+}
+
+// running is Name for an address of any process that runs. Called with mu held.
+func (n *Names) running(addr uint64) (name string, off uint64, ok bool) {
+	for _, p := range slices.Backward(n.table.Processes()) {
+		if mem := p.Memory(); mem != nil && !ok {
+			name, off, ok = n.in(mem.Areas(), addr)
 		}
 	}
 	return name, off, ok

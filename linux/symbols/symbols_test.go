@@ -28,7 +28,8 @@ func TestNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	n := Watch(proctest.NewWorld(16<<20, linux.Handle).Table)
+	w := proctest.NewWorld(16<<20, linux.Handle)
+	n := Watch(w.Table)
 	defer n.Close()
 	f := n.file("/symbols_test")
 	if f == nil {
@@ -54,6 +55,37 @@ func TestNames(t *testing.T) {
 	if _, _, ok := n.Name(0x1000, 5); ok {
 		t.Error("there is a name where nothing is mapped")
 	}
+	runs(t, w, "/symbols_test", area.Offset, func(at uint64) {
+		if name, off, ok := n.Name(at+addr-area.Start, 0); !ok || name == "" || off != 1 {
+			t.Errorf("while it runs: %q+%d, %v; want %s+1", name, off, ok, fn.Name)
+		}
+	})
+}
+
+// runs calls f while a process runs that has mapped a page of a file.
+func runs(t *testing.T, w *proctest.World, path string, offset uint64, f func(at uint64)) {
+	img, err := w.Image("test", func(*proctest.Player) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := vfs.Open(path, vfs.O_RDONLY)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer vfs.Close(file)
+	b, err := file.Backing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := img.Space.Map(0, space.PageSize, space.Read|space.Exec, 0, b, offset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := w.Table.Start(proc.Spec{Image: img, Ready: func(*proc.Process) { f(at) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
 }
 
 // TestEndedProcesses: what a process has mapped is known when it has ended.
