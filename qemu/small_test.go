@@ -15,6 +15,8 @@ import (
 var small = map[string][]string{
 	"dotted":   {"gcc", "-O1", "-static", "-o", "FILE", "testdata/programs/dotted.c"},
 	"noexit":   {"gcc", "-O1", "-static", "-o", "FILE", "testdata/programs/noexit.c"},
+	"sixty":    {"gcc", "-O1", "-static", "-o", "FILE", "testdata/programs/sixty.c"},
+	"movable":  {"gcc", "-O1", "-static-pie", "-o", "FILE", "testdata/programs/sixty.c"},
 	"vsyscall": {"gcc", "-O1", "-static", "-o", "FILE", "testdata/programs/vsyscall.c"},
 	"mixed":    {"env", "CGO_ENABLED=1", "go", "build", "-ldflags=-linkmode=external -extldflags=-static", "-o", "FILE", "./testdata/programs/mixed"},
 }
@@ -110,13 +112,22 @@ func TestVsyscallPage(t *testing.T) {
 	})
 }
 
-// TestWatchInPrograms: the execution of a function of a program, by its name; and what is not seen is said.
+// TestWatchInPrograms: the execution of a function of a program and the writes of a variable, by their names; and what is
+// not seen is said.
 func TestWatchInPrograms(t *testing.T) {
 	askAll(t, []ask{
 		{"kwatch x@/bin/noexit:work noexit; echo is $?", []string{"kwatch: x 0x", "work+0x0  thread", "is 1"}},
 		{"kwatch x@/bin/noexit:nosuch noexit", []string{"kwatch: /bin/noexit: there is no function nosuch"}},
 		{"kwatch x@/bin/noexit:work+0x400 noexit", []string{"offset 0x400 is beyond the end of work"}},
-		{"kwatch x@/bin/noexit:main+1 noexit", []string{"main+0x1 is inside an instruction"}},
+		{"kwatch x@/bin/noexit:work+1 noexit", []string{"work+0x1 is inside an instruction"}},
+		{"kwatch -n 1 w@/bin/sixty:shared sixty", []string{"length 8", "0x0 → 0x1  ten+0x"}},
+		{"bt -q -e 'watchpoint:/bin/sixty:shared:8:w { @ = count(); @last = max(watch.new); @pids[pid] = count(); }' -c 'sixty; sixty; sixty; sixty; sixty; sixty'",
+			[]string{"@: 360", "@last: 60", "]: 60", "!unset"}}, // more than there are debug registers, one after the other
+		{`bt -q -e 'watchpoint:"/bin/movable":shared:8:w { @[comm] = count(); }' -c 'movable; sixty'`, []string{"@[movable]: 60", "!sixty"}},
+		{"bt -q -e 'watchpoint:printk.consoleLevel:4:w, watchpoint:printk.consoleLevel:2:w, watchpoint:printk.consoleLevel:1:w, watchpoint:printk.consoleLevel:4:w { } watchpoint:/bin/sixty:shared:8:w { @ = count(); }' -c sixty",
+			[]string{"bt: watchpoint:/bin/sixty:shared:8:w: unset at 1 of its places in programs, where no hit is seen: ", "all debug registers are in use: 0 w sonde/kernel/printk.consoleLevel+0x0", "!@:"}},
+		{"bt -e 'watchpoint:/bin/sixty:nosuch:8:w { }'", []string{"there is no variable nosuch"}},
+		{"bt -e 'watchpoint:/bin/sixty:shared+4:8:w { }'", []string{"must be a multiple of the length, 8"}},
 		{"kwatch w@printk.consoleLevel dmesg -n 5", []string{"!locked instructions"}},
 	})
 	r := bootScript(t, normalImage, machine.Config{SMP: 2, Script: `kwatch rw@printk.consoleLevel cat /sys/kernel/debug/kwatch/list

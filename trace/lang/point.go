@@ -53,7 +53,7 @@ func protect(option string, last bool) string {
 }
 
 // Providers are by name: how many options each may have.
-var providers = map[string][2]int{"kprobe": {1, 1}, "kretprobe": {1, 1}, "uprobe": {2, 2}, "uretprobe": {2, 2}, "watchpoint": {1, 3}, "asyncwatchpoint": {1, 3},
+var providers = map[string][2]int{"kprobe": {1, 1}, "kretprobe": {1, 1}, "uprobe": {2, 2}, "uretprobe": {2, 2}, "watchpoint": {1, 4}, "asyncwatchpoint": {1, 4},
 	"line": {2, 2}, "inline": {1, 1}, "fentry": {1, 1}, "fexit": {1, 1}, "tracepoint": {2, 2}, "rawtracepoint": {1, 2}, "interval": {1, 2}, "profile": {1, 2},
 	"software": {1, 2}, "hardware": {1, 2}, "usdt": {2, 3}, "iter": {1, 2}, "bench": {1, 1}, "test": {1, 1}, "begin": {0, 0}, "end": {0, 0}, "self": {2, 2}}
 
@@ -143,6 +143,6 @@ func (p *Point) cut(rest string) {
 
 // usage says how an attach point is written.
 var usage = map[string]string{"kprobe": "kprobe:FUNCTION[+OFFSET]", "kretprobe": "kretprobe:FUNCTION", "uprobe": "uprobe:FILE:FUNCTION[+OFFSET]", "uretprobe": "uretprobe:FILE:FUNCTION",
-	"watchpoint": "watchpoint:SYMBOL|ADDRESS[:LENGTH:MODE]", "line": "line:FILE.go:NUMBER", "inline": "inline:FUNCTION", "fentry": "fentry:FUNCTION", "fexit": "fexit:FUNCTION",
+	"watchpoint": "watchpoint:[FILE:]SYMBOL|ADDRESS[:LENGTH:MODE]", "line": "line:FILE.go:NUMBER", "inline": "inline:FUNCTION", "fentry": "fentry:FUNCTION", "fexit": "fexit:FUNCTION",
 	"tracepoint": "tracepoint:CATEGORY:NAME", "rawtracepoint": "rawtracepoint:NAME", "interval": "interval:UNIT:COUNT, the unit hz, s, ms or us", "profile": "profile:UNIT:COUNT, the unit hz, s, ms or us",
 	"software": "software:EVENT:COUNT", "begin": "begin", "end": "end", "self": "self:signal:NAME"}

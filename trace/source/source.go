@@ -9,6 +9,7 @@
 //	tracepoint:sched:X                      event:sched:X, and of signal, irq, kmem and go
 //	rawtracepoint:X                         the tracepoint of that name, without fields
 //	watchpoint:WHAT:LENGTH:MODE             MODE@WHAT:LENGTH
+//	watchpoint:FILE:VARIABLE:LENGTH:MODE    MODE@FILE:VARIABLE:LENGTH
 //	line:FILE.go:N inline:F                 FILE.go:N, inline:F
 //	interval:s:N                            every:Ns
 //	profile:hz:N                            tick:Nhz
@@ -91,7 +92,7 @@ func (s *Source) Places(p *lang.Point) ([]attach.Site, error) {
 		}
 		return s.Places(t)
 	case "watchpoint":
-		texts, err = watch(o)
+		return s.watch(p)
 	case "interval", "profile":
 		texts, err = timer(p)
 	case "software":
@@ -157,24 +158,6 @@ func short(list string) string {
 		names[i] = n[strings.LastIndexByte(path, '/')+1:]
 	}
 	return strings.Join(names, ", ")
-}
-
-// watch is what to watch: NAME, LENGTH and MODE.
-func watch(o []string) ([]string, error) {
-	length, mode := "", "w"
-	if len(o) > 1 {
-		if _, err := strconv.ParseUint(o[1], 10, 8); err != nil {
-			return nil, fmt.Errorf("%q is not a number of bytes: give 1, 2, 4 or 8", o[1])
-		}
-		length = ":" + o[1]
-	}
-	if len(o) > 2 {
-		mode = map[string]string{"w": "w", "r": "r", "rw": "rw", "wr": "rw", "x": "x"}[o[2]]
-		if mode == "" {
-			return nil, fmt.Errorf("%q says not how it is accessed: give w, r, rw or x", o[2])
-		}
-	}
-	return []string{mode + "@" + o[0] + length}, nil
 }
 
 // timer is interval:UNIT:N or profile:UNIT:N; the unit may stand behind the number, as in interval:5s.

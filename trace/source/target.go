@@ -75,7 +75,7 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 			s.describeProgram(t, p, site)
 		}
 	case attach.Watch:
-		t.Watch = true
+		t.Watch, t.User = true, site.File != ""
 	case attach.Event:
 		t.Record = true
 		if t.Names == nil {
