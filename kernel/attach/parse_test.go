@@ -70,6 +70,15 @@ var places = map[string]Site{
 	`w@"a:8"`:                             {Kind: Watch, Symbol: "a:8"},
 }
 
+// TestOfPrograms: a watchpoint is the kernel's unless it says whose it is.
+func TestOfPrograms(t *testing.T) {
+	for text, want := range map[string]bool{"w@/bin/prog:counter": true, "w@a.counter": false, "7:w@0x1000": true, "w@0x1000": false, "/bin/prog:main": true, "ret:sys:read": true, "vfs.Read": false, "a.go:7": false} {
+		if s, err := ParseSite(text); err != nil || s.OfPrograms() != want {
+			t.Errorf("%s: %v, %v; want %v", text, s.OfPrograms(), err, want)
+		}
+	}
+}
+
 // TestFrom: a file is where its caller means it.
 func TestFrom(t *testing.T) {
 	for text, want := range map[string]string{

@@ -60,6 +60,11 @@ type Site struct {
 // star of a method's receiver, as in vfs.(*File).Read, does not make a pattern.
 func (s Site) Pattern() bool { return strings.Contains(strings.ReplaceAll(s.Symbol, "(*", ""), "*") }
 
+// OfPrograms reports whether programs are hit there, or call the kernel: the handler may be called in their goroutines.
+func (s Site) OfPrograms() bool {
+	return s.PID != 0 || s.Kind == Program || s.Kind == Call || s.Kind == Watch && s.File != ""
+}
+
 // From returns the site as it is meant by a caller in a folder: with the whole path of its file.
 func (s Site) From(dir string) Site {
 	if (s.Kind == Program || s.Kind == Watch) && strings.Contains(s.File, "/") {

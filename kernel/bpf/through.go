@@ -93,10 +93,8 @@ func (l *Link) attach(c *attach.Change, skip int, sites []attach.Site, o *attach
 // handler is what calls the program at sites.
 func (l *Link) handler(v *version, sites []attach.Site, through Through) attach.Handler {
 	f := handler(&v.door)
-	for _, s := range sites {
-		if s.Kind == attach.Program || s.Kind == attach.Call || s.Kind == attach.Watch && s.File != "" || s.PID != 0 {
-			f = handler(&v.soft)
-		}
+	if slices.ContainsFunc(sites, attach.Site.OfPrograms) {
+		f = handler(&v.soft)
 	}
 	if through == nil {
 		return f
