@@ -1,9 +1,9 @@
 package image
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"hash"
+	"hash/fnv"
 	"io"
 	"io/fs"
 	"os"
@@ -32,7 +32,7 @@ func (o BuildOptions) stamp(root, image string) (s stamp, err error) {
 	if len(o.With) > 0 || o.Under != nil || o.Finish.Initramfs != nil || o.Finish.Entry != "" {
 		return s, nil
 	}
-	h := sha256.New()
+	h := fnv.New128a()
 	fmt.Fprintf(h, "%s %q %q\n", o.tags(), o.LDFlags, program())
 	toolchainSum(h)
 	err = sources(root, func(path string, info fs.FileInfo) {
@@ -124,7 +124,7 @@ func toolchainSum(h hash.Hash) {
 
 // program is the sum of this program: the overlay of the Go runtime and the rules of finishing are in it.
 var program = sync.OnceValue(func() string {
-	h := sha256.New()
+	h := fnv.New128a()
 	if path, err := os.Executable(); err == nil {
 		if f, err := os.Open(path); err == nil {
 			defer f.Close()
