@@ -84,6 +84,12 @@ func TestSums(t *testing.T) {
 		if err := a.Lookup(2, key, unsafe.Slice((*byte)(unsafe.Pointer(&sum)), bpf.AggregateSize)); err != nil || sum != (bpf.Aggregate{Count: 4, Sum: 9, Min: -5, Max: 7}) {
 			t.Errorf("%s: %v, %+v", kind, err, sum)
 		}
+		for _, n := range []int64{-7, -3} { // 0 is not among them
+			helpAggAdd(uintptr(unsafe.Pointer(a)), wordOf(key), uintptr(n), 0, 0, 0, 1, nil)
+		}
+		if err := a.Lookup(1, key, unsafe.Slice((*byte)(unsafe.Pointer(&sum)), bpf.AggregateSize)); err != nil || sum != (bpf.Aggregate{Count: 2, Sum: -10, Min: -7, Max: -3}) {
+			t.Errorf("%s, negative numbers: %v, %+v", kind, err, sum)
+		}
 		if kind == bpf.PerCPUArray {
 			if got := helpHistAdd(uintptr(unsafe.Pointer(h)), wordOf([]byte{2, 0, 0, 0}), 1, 0, 0, 0, 0, nil); got != result(syscall.E2BIG) {
 				t.Errorf("behind the array: %d", int(got))

@@ -189,6 +189,12 @@ func TestQueues(t *testing.T) {
 		if err := m.Push(key8(1), Any); !errors.Is(err, syscall.EBUSY) {
 			t.Errorf("%v while another CPU changes it", err)
 		}
+		if err := m.Pull(value, true); !errors.Is(err, syscall.EBUSY) || !bytes.Equal(value, key8(0)) {
+			t.Errorf("%v, %x while another CPU changes it", err, value)
+		}
+		if q.first >= 3 {
+			t.Errorf("%s: the oldest of 3 places is %d", kind, q.first)
+		}
 		q.lock.Store(0)
 	}
 }
