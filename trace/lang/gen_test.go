@@ -320,6 +320,7 @@ func TestCompileRefuses(t *testing.T) {
 		{`BEGIN { print(kaddr("q")) }`, "1:15-25: ERROR: Failed to resolve kernel symbol: q"},
 		{`BEGIN { print(reg("ip")) }`, "begin has no registers"},
 		{`kprobe:f { print(reg("iq")) }`, "there is no register \"iq\""},
+		{`BEGIN { @ = lhist(1, 0, 2147483648, 2147483648) }`, "lhist() has at most 1000 steps, and numbers of 32 bits"},
 		{`BEGIN { @ = lhist(1, 0, 10, 1); @ = lhist(1, 0, 20, 1) }`, "@ keeps lhist(…, 0, 10, 1), and this is lhist(…, 0, 20, 1): in one map, they must be the same\nBEGIN { @ = lhist(1, 0, 10, 1); @ = lhist(1, 0, 20, 1) }\n                                ~~~~~~~~~~~~~~~~~~~~~~"},
 		{`BEGIN { @[1] = hist(1, 2); @[2] = hist(1) }`, "@ keeps hist(…, 2), and this is hist(…, 0): in one map, they must be the same"},
 		{`BEGIN { @ = tseries(1, 1s, 5, "max"); @ = tseries(1, 100ms, 5) }`, "@ keeps tseries(…, 1s, 5, \"max\"), and this is tseries(…, 100ms, 5): in one map, they must be the same"},

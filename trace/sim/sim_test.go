@@ -44,6 +44,12 @@ var shown = []struct{ script, want string }{
 	{`BEGIN { @z = 0; print(10 / @z) } END { clear(@z) }`, "stdin:1:23-30: WARNING: Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.\n" +
 		"BEGIN { @z = 0; print(10 / @z) } END { clear(@z) }\n                      ~~~~~~~\n1\n\n"},
 
+	{`BEGIN { $x = 1; print($x << 33); print(1 << 95); }`, "8589934592\n2147483648\n\n"},
+
+	// Numbers of several kinds in one variable.
+	{`BEGIN { @a = 5; @a = (uint64)-1; @b = (int32)-1; @b = (uint32)4000000000; @c = (uint64)-1; @c = 5; @c = (uint64)-2; }`, "\n@a: 18446744073709551615\n\n@b: 4000000000\n\n@c: 18446744073709551614\n\n"},
+	{`BEGIN { @d = avg(-4); @d = avg(-8); print((int64)@d); clear(@d); }`, "-6\n\n"},
+
 	// Functions.
 	{`BEGIN { @ = buf("ab\x01", 3); printf("%r %rx %rh\n", @, @, buf("ab", 2)); print(buf("hi", 2) == buf("hi", 2)); print(buf("a", 1) != buf("b", 1)) }`, "ab\\x01 \\x61\\x62\\x01 61 62\ntrue\ntrue\n\n@: ab\\x01\n\n"},
 	{`BEGIN { print(strcontains("hello", "ell")); print(strcontains("", "x")); print(strlen("hello")); print(len("ab")); print(strncmp("ab", "ac", 1)); @[1] = 1; @[2] = 2; print(len(@)); clear(@) }`,
