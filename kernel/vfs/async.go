@@ -15,7 +15,7 @@ import (
 // An Owner gets signals about an open file: it is a process, a process group or a thread.
 type Owner interface {
 	// Tell sends a signal that says what is possible with the file, whose descriptor is fd; 0 means
-	// SIGIO. Context: goroutine, without locks.
+	// SIGIO. Context: goroutine; FS.mu may be held.
 	Tell(fd, signal int, ev poll.Events)
 }
 

@@ -137,6 +137,9 @@ func tellMoved(from *Dir, old string, to *Dir, new string, n Node) {
 	if watching.Load() == 0 {
 		return
 	}
+	if from == to {
+		tell(from.ino, RenamedWithin, 0, old)
+	}
 	cookie := cookies.Add(1)
 	tell(from.ino, abi.IN_MOVED_FROM|ofDirectory(n), cookie, old)
 	tell(to.ino, abi.IN_MOVED_TO|ofDirectory(n), cookie, new)

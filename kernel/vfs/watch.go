@@ -14,7 +14,14 @@ import (
 // node and of the directory that contains it. Names that the kernel itself makes (Bind, MkdirAll)
 // are not reported.
 //
-// Locks: FS.mu > watches.mu > locks that a Watcher takes.
+// Locks: FS.mu > watches.mu > locks that a Watcher takes; FS.mu > locks that an Owner takes.
+
+// RenamedWithin is an event of a directory for NotifyEntries: an entry has got another name in the same directory.
+// Inotify has no such event.
+const RenamedWithin = 1 << 12
+
+// someEvents are the events that a watch's mask can have.
+const someEvents = abi.IN_ALL_EVENTS | RenamedWithin
 
 // Watcher is told what happens to a node. Its methods neither block nor use this package.
 type Watcher interface {
@@ -34,7 +41,9 @@ type Watch struct {
 
 var watches struct {
 	mu sync.Mutex
-	by map[uint64][]*Watch // by inode number, which is unique over all trees; guarded by mu
+	// guarded by mu:
+	by   map[uint64][]*Watch // by inode number, which is unique over all trees
+	owed []*entries          // whose owners tell tells
 }
 
 // watching counts the watches, so that an event without watches costs one load.
@@ -102,9 +111,19 @@ func tell(ino uint64, what, cookie uint32, name string) {
 	if watching.Load() == 0 {
 		return
 	}
+	for _, e := range tellWatches(ino, what, cookie, name) {
+		e.file.tell(e.fd, poll.Msg)
+	}
+}
+
+// tellWatches is tell, and returns whose owners are to be told without mu: to send a signal takes locks of those who
+// watch.
+func tellWatches(ino uint64, what, cookie uint32, name string) (owed []*entries) {
 	watches.mu.Lock()
 	defer watches.mu.Unlock()
 	tellAll(ino, what, cookie, name)
+	owed, watches.owed = watches.owed, nil
+	return owed
 }
 
 // tellNode is tell of a node itself.
@@ -122,7 +141,7 @@ func tellAll(ino uint64, what, cookie uint32, name string) {
 	gone := what&unlinked != 0
 	what &^= unlinked
 	for _, w := range watches.by[ino] {
-		if w.mask&what&abi.IN_ALL_EVENTS == 0 || gone && w.mask&abi.IN_EXCL_UNLINK != 0 {
+		if w.mask&what&someEvents == 0 || gone && w.mask&abi.IN_EXCL_UNLINK != 0 {
 			continue
 		}
 		w.to.Happened(w, what, cookie, name)
@@ -204,7 +223,7 @@ func (p *Place) entry() (up uint64, name string, now bool) {
 	return above.ino, p.name, false
 }
 
-// entries watches the entries of an open directory, whose owner gets a signal. It implements Watcher.
+// entries watches an open directory and its entries: the file's owner gets a signal. It implements Watcher.
 type entries struct {
 	*Watch
 	file *File
@@ -212,9 +231,9 @@ type entries struct {
 	once bool
 }
 
-// NotifyEntries has f's owner told, from now on and until f is closed, when one of the events in mask happens to an
-// entry of the directory that f is: once, or each time. A second call adds events; without any, it ends this. fd is the
-// descriptor that the owner is told.
+// NotifyEntries has f's owner told, from now on and until f is closed, when one of the events in mask happens to the
+// directory that f is or to an entry of it: once, or each time. The owner has been told when the call that causes the
+// event returns. A second call adds events; without any, it ends this. fd is the descriptor that the owner is told.
 //
 // Errors: ENOTDIR; EBADF it is closed.
 func (f *File) NotifyEntries(mask uint32, once bool, fd int) error {
@@ -234,7 +253,7 @@ func (f *File) NotifyEntries(mask uint32, once bool, fd int) error {
 	case mask != 0:
 		n.entries = &entries{file: f, fd: fd, once: once}
 		n.entries.Watch = f.place.Watch(n.entries, 0)
-		n.entries.SetMask(func(uint32) uint32 { return mask & abi.IN_ALL_EVENTS })
+		n.entries.SetMask(func(uint32) uint32 { return mask & someEvents })
 	}
 	return nil
 }
@@ -249,13 +268,11 @@ func (f *File) unwatchEntries() {
 	}
 }
 
-// Happened implements Watcher. A goroutine of its own tells the owner, because locks are held that sending a signal
-// takes.
-func (e *entries) Happened(w *Watch, _, _ uint32, name string) {
-	if name == "" || e.once && !w.drop() {
-		return
+// Happened implements Watcher.
+func (e *entries) Happened(w *Watch, _, _ uint32, _ string) {
+	if !e.once || w.drop() {
+		watches.owed = append(watches.owed, e)
 	}
-	go e.file.tell(e.fd, poll.Msg)
 }
 
 // Gone implements Watcher.

@@ -6,7 +6,7 @@ import (
 	"sonde/linux/proc"
 )
 
-// dirEvents are the events of F_NOTIFY by those of inotify. A rename within the directory is DN_RENAME, and what the
+// dirEvents are the events of F_NOTIFY by those of watches. A rename within the directory is DN_RENAME, and what the
 // two halves of it are.
 //
 // Source: Linux, fcntl(2), "File and directory change notification".
@@ -18,7 +18,7 @@ var dirEvents = []struct {
 	{abi.DN_MODIFY, abi.IN_MODIFY},
 	{abi.DN_CREATE, abi.IN_CREATE | abi.IN_MOVED_TO},
 	{abi.DN_DELETE, abi.IN_DELETE | abi.IN_MOVED_FROM},
-	{abi.DN_RENAME, abi.IN_MOVED_FROM},
+	{abi.DN_RENAME, vfs.RenamedWithin},
 	{abi.DN_ATTRIB, abi.IN_ATTRIB},
 }
 

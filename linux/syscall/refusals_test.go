@@ -10,7 +10,7 @@ import (
 	"sonde/linux/space"
 )
 
-const nSetrlimit, nFchmod, nFsync = 160, 91, 74
+const nSetrlimit, nChmod, nFchmod, nFsync = 160, 90, 91, 74
 
 // TestFileLimit: RLIMIT_FSIZE used to do nothing. refusals.c has each call's errors.
 func TestFileLimit(t *testing.T) {
