@@ -18,17 +18,17 @@ EXPECT_NOT 0$
 NAME calls are counted by who makes them
 RUN bt -e 'kprobe:vfs.Read { @[comm] = count(); } i:s:20 { exit(); }' -c '/bin/cat /proc/uptime; /bin/cat /proc/uptime'
 EXPECT ^Attached 2 probes$
-EXPECT ^@\[cat\]: 4$
+EXPECT ^@\[cat\]: 6$
 
 NAME a write that waits is one call, as a read is
-RUN bt -q -e 'kprobe:vfs.Write /comm == "cat"/ { @hits = sum(1); } t:syscalls:sys_enter_write /comm == "cat"/ { @hits = sum(-1); @calls = count(); }' -c '/bin/cat /bin/box | (sleep 0.3; /bin/wc -c)'
-EXPECT ^@hits: 0$
+RUN bt -q -e 'BEGIN { @hits = sum(1); } kprobe:vfs.Write /comm == "cat"/ { @hits = sum(1); } t:syscalls:sys_enter_write /comm == "cat"/ { @hits = sum(-1); @calls = count(); }' -c '/bin/cat /bin/box | (sleep 0.3; /bin/wc -c)'
 EXPECT ^@calls: \d{3}$
+EXPECT ^@hits: 1$
 
 NAME results and times become histograms
 RUN bt -e 'kretprobe:vfs_read { @bytes = lhist(retval, 0, 2000, 200); }' -c '/bin/cat /proc/uptime'
 EXPECT ^@bytes:$
-EXPECT ^\[0, 200\) +2 \|@{52}\|$
+EXPECT ^\[0, 200\) +3 \|@{52}\|$
 RUN bt -e 'kprobe:vfs_read { @s[tid] = nsecs; } kretprobe:vfs_read /@s[tid]/ { @ns[comm] = hist(nsecs - @s[tid]); delete(@s, tid); }' -c '/bin/cat /proc/uptime'
 EXPECT ^@ns\[cat\]:$
 EXPECT_NOT ^@s\[
@@ -177,7 +177,7 @@ EXPECT ^\d+ -> 5 printk\.SetConsoleLevel$
 NAME a pattern names what was hit
 RUN bt -e 'kprobe:vfs.* { @[probe] = count(); }' -c '/bin/cat /proc/uptime'
 EXPECT ^Attached \d\d\d+ probes$
-EXPECT ^@\[kprobe:vfs\.Read\]: 2$
+EXPECT ^@\[kprobe:vfs\.Read\]: 3$
 
 NAME JSON
 RUN bt -f json -e 'BEGIN { printf("a\n"); @[1, "x"] = 5; @h = hist(3); exit(); }'
@@ -376,8 +376,8 @@ RUN set -- $(grep total /tmp/counts) $(grep '^@:' /tmp/counts); echo "execve, wh
 RUN bt -q -e 'kprobe:vfs.Read /comm == "cat"/ { @reads = count(); }' -c "funccount -c '/bin/cat /proc/uptime > /dev/null' vfs.Read"
 RUN bt -q -e 'kprobe:vfs.Write { @[kstack(1)] = count(); }' -c "stackcount -c '/bin/cat /proc/uptime > /dev/null' vfs.Write"
 EXPECT ^execve, which another name has made, is not counted: 1$
-EXPECT ^@\[vfs\.Read\]: 2$
-EXPECT ^@reads: 2$
+EXPECT ^@\[vfs\.Read\]: 3$
+EXPECT ^@reads: 3$
 EXPECT ^ +proc\.\(\*Thread\)\.SystemCall\+\d+$
 EXPECT ^\]: 1$
 EXPECT ^ +vfs\.Write\+2$

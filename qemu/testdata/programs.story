@@ -24,7 +24,7 @@ EXPECT ^\+\+\+ exited with 0 \+\+\+$
 NAME bt is a command of the shell for programs, too
 SMP 2
 RUN /bin/sh -c 'cd /tmp; for f in Read Write; do bt -q -c "/bin/cat /proc/uptime > /dev/null" -e "kprobe:vfs.$f { @ = count(); }" | grep @; done; echo "BEGIN { printf(\"%s\n\", str(\$1)); exit(5); }" > x.bt; bt -o y x.bt there; echo status $?; cat y; bt - here < x.bt; bt none.bt'
-EXPECT ^@: 2$
+EXPECT ^@: 3$
 EXPECT ^@: 1$
 EXPECT ^status 5$
 EXPECT ^there$
