@@ -69,7 +69,7 @@ func (p programs) build(a *initrd.Archive) error {
 	for _, name := range []string{
 		"fdcalls", "watchfiles", "ptys",
 		"state", "bound", "far", "answers", "traps",
-		"hello", "threads", "signals", "calls", "sockets", "inet", "files", "badmemory", "advice", "random", "greedy", "corrupt", "dynamic", "probed", "probed-pie",
+		"hello", "threads", "signals", "calls", "sockets", "inet", "files", "badmemory", "advice", "random", "greedy", "corrupt", "dynamic", "dumps", "probed", "probed-pie",
 		"refusals", "vdso", "vdso-pie", "avx",
 	} {
 		source, isPIE := strings.CutSuffix(name, "-pie")

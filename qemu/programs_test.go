@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -128,9 +129,10 @@ func TestProgramsAsOnTheHost(t *testing.T) {
 	for _, m := range machinesForPrograms() {
 		t.Run(fmt.Sprintf("smp%d%s", m.SMP, m.CPU), func(t *testing.T) {
 			t.Parallel()
-			m.Initrd, m.Script = p.archive, script.String()
+			m.Initrd, m.Script = p.archive, script.String()+coreScript
 			r := bootScript(t, normalImage, m)
 			wrong := compare(lines, want, string(r.Stdout))
+			debugCore(t, filepath.Join(p.dir, "bin", "dumps"), string(r.Stdout[bytes.LastIndex(r.Stdout, []byte(mark))+1:]))
 			if len(wrong) > 0 || t.Failed() || bytes.Contains(r.Log, []byte("BUG")) {
 				t.Error(said(r))
 			}

@@ -213,7 +213,7 @@ func (f *File) Extend(size int64) error {
 		return pathError("extend", f.name, err)
 	case !ok:
 		return pathError("extend", f.name, syscall.EINVAL)
-	case size > maxFile:
+	case size > MaxFile:
 		return pathError("extend", f.name, syscall.EFBIG)
 	}
 	r.extend(size)

@@ -11,9 +11,11 @@ const (
 	pageSize     = frame.Size
 	chunkPages   = 512
 	chunkSize    = chunkPages * pageSize
-	maxFile      = 64 << 30 // so that the table of a sparse file stays small
 	defaultLimit = 64 << 20 // of a tree, until SetLimit
 )
+
+// MaxFile is the most bytes that a file has, so that the table of a sparse file stays small.
+const MaxFile = 64 << 30
 
 // memory gives out the frames for the pages of files.
 var memory = frame.Kernel

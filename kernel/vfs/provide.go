@@ -10,7 +10,7 @@ import (
 //
 // Errors: as MkdirAt; EFBIG.
 func (f *FS) ProvideAt(dir *Place, name string, perm fs.FileMode, data []byte) error {
-	if len(data) > maxFile {
+	if len(data) > MaxFile {
 		return pathError("provide", name, syscall.EFBIG)
 	}
 	return pathError("provide", name, f.makeAt(dir, name, false, func() (Node, error) {

@@ -118,7 +118,7 @@ func (r *regular) evict() {
 //
 // Errors: EFBIG.
 func (r *regular) SetSize(size int64) error {
-	if size > maxFile {
+	if size > MaxFile {
 		return syscall.EFBIG
 	}
 	if r.resize(size) {
@@ -178,13 +178,13 @@ func (r *regular) put(p []byte, off int64) (n int, end int64, err error) {
 	case len(p) == 0: // at any offset
 	case r.dead:
 		err = syscall.EBADF
-	case off >= maxFile:
+	case off >= MaxFile:
 		err = syscall.EFBIG
 	default:
 		if off > r.size {
 			r.pages.clearBehind(r.size)
 		}
-		n, err = r.pages.writeAt(p[:min(int64(len(p)), maxFile-off)], off)
+		n, err = r.pages.writeAt(p[:min(int64(len(p)), MaxFile-off)], off)
 	}
 	end = off + int64(n)
 	if n > 0 {

@@ -145,7 +145,7 @@ func TestTablesAndNamesCount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		off := []int64{pageSize, maxFile - 2<<20, maxFile - 6<<20}[i]
+		off := []int64{pageSize, MaxFile - 2<<20, MaxFile - 6<<20}[i]
 		sparse.WriteAt([]byte("x"), off)
 		if i == 0 {
 			sparse.WriteAt([]byte("x"), 0)
@@ -194,7 +194,7 @@ func TestPositionsAreSharedByDescriptorsOfOneFile(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	if err := f.Truncate(maxFile + 1); !errors.Is(err, syscall.EFBIG) {
+	if err := f.Truncate(MaxFile + 1); !errors.Is(err, syscall.EFBIG) {
 		t.Error(err)
 	}
 }
@@ -206,7 +206,7 @@ func TestNothingIsWrittenFarAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, off := range []int64{0, maxFile, maxFile + 1, 1<<63 - 1} {
+	for _, off := range []int64{0, MaxFile, MaxFile + 1, 1<<63 - 1} {
 		if n, err := h.WriteAt(nil, off); n != 0 || err != nil {
 			t.Errorf("at %#x: %d, %v", off, n, err)
 		}

@@ -150,7 +150,7 @@ func TestUnbindTakesAWholeDirectory(t *testing.T) {
 func TestFileCannotOutgrowTheLimit(t *testing.T) {
 	f := newRoot()
 	file, _ := f.OpenFile("/tmp/x", os.O_WRONLY|os.O_CREATE)
-	file.Seek(maxFile, io.SeekStart)
+	file.Seek(MaxFile, io.SeekStart)
 	if _, err := Write(file, []byte("x"), nil); !errors.Is(err, syscall.EFBIG) {
 		t.Errorf("got %v, want EFBIG", err)
 	}

@@ -71,16 +71,17 @@ func (t *Thread) decide() (verdict, abi.Sigaction) {
 			t.taken = int(t.info.Signo)
 			return tell, abi.Sigaction{}
 		}
-		if act, caught := p.deliver(int(t.info.Signo)); caught {
+		if act, caught := t.deliver(int(t.info.Signo)); caught {
 			return handle, act
 		}
 	}
 }
 
-// deliver does the default action of signal n, or returns the handler to call. mu held.
-func (p *Process) deliver(n int) (act abi.Sigaction, caught bool) {
+// deliver does the default action of signal n, which t has taken, or returns the handler to call. mu held.
+func (t *Thread) deliver(n int) (act abi.Sigaction, caught bool) {
+	p := t.process
 	if !p.actions.Caught(n) || n == abi.SIGKILL || n == abi.SIGSTOP {
-		p.byDefault(n)
+		t.byDefault(n)
 		return act, false
 	}
 	act = p.actions.Actions[n]
@@ -108,7 +109,7 @@ func (t *Thread) deliverTold(n int, drop bool) (act abi.Sigaction, caught bool) 
 	if drop {
 		return act, false
 	}
-	return p.deliver(n)
+	return t.deliver(n)
 }
 
 // dequeue removes the next signal from the queues, and stores it in info. mu held.
@@ -126,12 +127,16 @@ func (t *Thread) dequeue(blocked signal.Set, info *abi.Siginfo) bool {
 }
 
 // byDefault does what happens without a handler. mu held.
-func (p *Process) byDefault(n int) {
+func (t *Thread) byDefault(n int) {
+	p := t.process
 	if p.actions.Ignored(n) {
 		return
 	}
 	switch signal.DefaultOf(n) {
-	case signal.Terminate, signal.Core:
+	case signal.Core:
+		t.beginDump()
+		p.beginExit(Killed(n))
+	case signal.Terminate:
 		p.beginExit(Killed(n))
 	case signal.Stop:
 		if n == abi.SIGSTOP || !p.group.orphaned() {

@@ -1,10 +1,14 @@
 package proc
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"sonde/kernel/abi"
+	"sonde/linux/core"
 	"sonde/linux/signal"
+	"sonde/linux/space"
 )
 
 // Exit ends the whole process of t with a code.
@@ -52,6 +56,7 @@ func (p *Process) beginExit(s Status) {
 // Context: t's goroutine.
 func (t *Thread) end() {
 	p := t.process
+	p.table.safely(p, "core file", t.leaveCore)
 	p.table.safely(p, "engines", t.tellExit)
 	p.table.safely(p, "futexes", t.releaseFutexes)
 	if !p.lose(t) {
@@ -117,9 +122,9 @@ func (p *Process) become() (hangUp Terminal) {
 // know. mu held.
 func (p *Process) tellEnd() {
 	parent := p.parent
-	code, status := int32(abi.CLD_EXITED), p.status.Code()
+	status := p.status.Code()
 	if sig := p.status.Signal(); sig != 0 {
-		code, status = abi.CLD_KILLED, sig
+		status = sig
 	}
 	act := &parent.actions.Actions[abi.SIGCHLD]
 	unwanted := p.exitSignal == abi.SIGCHLD && (act.Handler == abi.SIG_IGN || act.Flags&abi.SA_NOCLDWAIT != 0)
@@ -128,7 +133,7 @@ func (p *Process) tellEnd() {
 		parent.news.ring()
 		return
 	}
-	p.tellParent(code, status)
+	p.tellParent(p.status.how(), status)
 }
 
 // reaper is what adopts the children of p when it ends. mu held.
@@ -215,4 +220,112 @@ func (p *Process) forget() {
 	p.table.leave(p)
 	delete(p.table.procs, p.PID)
 	p.pending = signal.Queue{}
+}
+
+// leastCore is the smallest RLIMIT_CORE with which a core file is written.
+const leastCore = space.PageSize
+
+// Dumper is Resources that can write a core file.
+type Dumper interface {
+	WriteCore(p *Process, d *core.Dump) error
+}
+
+// dump is a core file that will be written. All threads come to their end first, and stay there
+// until it is written.
+type dump struct {
+	by      *Thread       // took the signal, and writes
+	threads []core.Thread // have come to their end; guarded by Table.mu
+	done    chan struct{} // closed when it is written
+}
+
+// beginDump has t's process leave a core file, if it may. mu held.
+func (t *Thread) beginDump() {
+	p := t.process
+	_, can := p.res.(Dumper)
+	if can && !p.exiting && p.limits[abi.RLIMIT_CORE].Cur >= leastCore && t.Memory().Dumpable() {
+		p.dump = &dump{by: t, done: make(chan struct{})}
+	}
+}
+
+// leaveCore is a thread's part in a core file.
+//
+// Context: t's goroutine, or another if a handler has kept that.
+func (t *Thread) leaveCore() {
+	switch d := t.joinDump(); {
+	case d == nil:
+	case d.by == t:
+		defer close(d.done)
+		t.process.gather()
+		t.writeCore(d)
+	case !t.LeftBehind(): // one goroutine ends all that are
+		<-d.done
+	}
+}
+
+// joinDump adds what t is to the core file, and returns that; nil: there is none.
+func (t *Thread) joinDump() *dump {
+	p := t.process
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	d := p.dump
+	if d == nil {
+		return nil
+	}
+	at := len(d.threads)
+	if d.by == t {
+		at = 0
+	}
+	d.threads = slices.Insert(d.threads, at, t.remains())
+	t.dumped = true
+	p.fewer.ring()
+	return d
+}
+
+// remains is what a core file says about t. mu held.
+func (t *Thread) remains() core.Thread {
+	call := ^uint64(0)
+	if t.regs.CX == t.regs.IP { // as SYSCALL leaves them
+		call = t.call
+	}
+	fs, gs := t.cpu.Bases()
+	used, of := t.Usage(), t.process.reaped
+	c := core.Thread{TID: t.TID, Regs: *t.regs, Call: call, FS: *fs, GS: *gs, FP: slices.Clone(t.cpu.FP())}
+	c.Pending, c.Blocked = uint64(t.pending.Set()), uint64(t.blocked)
+	c.Used[0], c.Used[1], c.Used[2], c.Used[3] = used.User, used.System, of.User, of.System
+	return c
+}
+
+// gather waits until all threads of p have come to their end.
+func (p *Process) gather() {
+	for fewer := p.stillRuns(); fewer != nil; fewer = p.stillRuns() {
+		<-fewer
+	}
+}
+
+// stillRuns returns a channel that says when fewer threads run; nil: none does.
+func (p *Process) stillRuns() <-chan struct{} {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	if slices.ContainsFunc(p.threads, func(t *Thread) bool { return !t.dumped }) {
+		return p.fewer.wait()
+	}
+	return nil
+}
+
+// writeCore writes the core file, and notes that in p's status.
+func (t *Thread) writeCore(d *dump) {
+	p, f, m := t.process, t.process.Facts(), t.Memory()
+	args := p.textAt(f.Layout.ArgStart, min(f.Layout.ArgEnd, f.Layout.ArgStart+space.PageSize))
+	err := p.res.(Dumper).WriteCore(p, &core.Dump{
+		Signal: t.info, PID: p.PID, Parent: f.Parent, Group: f.Group, Session: f.Session, Nice: f.Nice,
+		Name: f.Name, Args: strings.TrimRight(strings.ReplaceAll(args, "\x00", " "), " "), Auxv: f.Layout.Auxv,
+		Threads: d.threads, Areas: m.Dumped(), Page: m.DumpedPage,
+	})
+	if err != nil {
+		t.log(fmt.Sprintf("no core file of %s[%d]: %v", f.Name, p.PID, err))
+		return
+	}
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	p.status |= dumped
 }

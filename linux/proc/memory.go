@@ -12,6 +12,7 @@ type Memory struct {
 	*space.Space
 	users    atomic.Int32
 	barriers atomic.Uint32 // see RegisterBarrier
+	private  atomic.Bool   // see SetDumpable
 }
 
 func newMemory(s *space.Space) *Memory {
@@ -55,6 +56,7 @@ func (m *Memory) fork() (*Memory, error) {
 	}
 	c := newMemory(s)
 	c.barriers.Store(m.barriers.Load())
+	c.private.Store(m.private.Load())
 	return c, nil
 }
 
@@ -64,3 +66,9 @@ func (m *Memory) RegisterBarrier(kind uint32) { m.barriers.Or(kind) }
 
 // Barriers returns the kinds that have been registered.
 func (m *Memory) Barriers() uint32 { return m.barriers.Load() }
+
+// SetDumpable says whether a core file may have m. A fork inherits it; exec sets it.
+func (m *Memory) SetDumpable(on bool) { m.private.Store(!on) }
+
+// Dumpable returns it.
+func (m *Memory) Dumpable() bool { return !m.private.Load() }

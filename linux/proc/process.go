@@ -67,6 +67,7 @@ type Process struct {
 	exiting bool // threads must end
 	status  Status
 	execing *Thread // the thread for which the others must end
+	dump    *dump   // the core file that it leaves; nil: none
 	fewer   bell    // a thread has ended
 	vfork   chan struct{}
 
@@ -258,6 +259,23 @@ func Exited(code int) Status { return Status(code&0xff) << 8 }
 
 // Killed returns the status after a signal.
 func Killed(sig int) Status { return Status(sig & 0x7f) }
+
+// dumped is set if the process has left a core file.
+const dumped Status = 0x80
+
+// Dumped reports whether the process has left a core file.
+func (s Status) Dumped() bool { return s.Signal() != 0 && s&dumped != 0 }
+
+// how is CLD_EXITED, CLD_KILLED or CLD_DUMPED.
+func (s Status) how() int32 {
+	switch {
+	case s.Dumped():
+		return abi.CLD_DUMPED
+	case s.Signal() != 0:
+		return abi.CLD_KILLED
+	}
+	return abi.CLD_EXITED
+}
 
 // Code returns the exit code; Signal returns the signal that ended the process, or 0.
 func (s Status) Code() int   { return int(s >> 8 & 0xff) }

@@ -44,6 +44,7 @@ type Thread struct {
 	taken   int        // the signal that engines are being called for
 	cpus    uint32     // CPUs that it may run on, a bit each; 0: all
 	task    *task.Task // guarded, but read by anyone
+	dumped  bool       // the core file has what it was
 	told    uint64     // the number of the last hold whose Quiet has been called
 
 	// Used by the thread's goroutine only:

@@ -96,14 +96,10 @@ func (c *Process) change(options int) (Change, bool) {
 	usage.add(c.reaped)
 	switch {
 	case c.state == zombie && options&abi.WEXITED != 0:
-		code := int32(abi.CLD_EXITED)
-		if c.status.Signal() != 0 {
-			code = abi.CLD_KILLED
-		}
 		if !keep {
 			c.forget()
 		}
-		return Change{c.PID, code, c.status, usage}, true
+		return Change{c.PID, c.status.how(), c.status, usage}, true
 	case c.stopNews && !c.stopTold && options&abi.WSTOPPED != 0:
 		c.stopTold = !keep
 		return Change{c.PID, abi.CLD_STOPPED, stoppedBy(c.stopped), usage}, true

@@ -41,6 +41,13 @@ func (b *anon) Frame(page uint64) (frame.Frame, error) {
 	return f, nil
 }
 
+// Resident reports whether a page is in memory.
+func (b *anon) Resident(page uint64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.pages[page] != frame.None
+}
+
 // Hold implements backing.Store.
 func (b *anon) Hold() { b.holds.Add(1) }
 

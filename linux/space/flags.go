@@ -36,9 +36,10 @@ const (
 	NotForked                   // fork does not copy it
 	Wiped                       // in a forked space it is zeroes
 	NoOther                     // maps no other pages later on: neither by Remap nor by Repage
+	NotDumped                   // a core file does not have it
 	OfKernel                    // the kernel's own, which the program has not asked for: it counts against no limit
 
-	kinds = Shared | GrowsDown | NoReserve | NoWrite | Locked | NotForked | Wiped | NoOther | OfKernel
+	kinds = Shared | GrowsDown | NoReserve | NoWrite | Locked | NotForked | Wiped | NoOther | NotDumped | OfKernel
 )
 
 // Errors of a fault. A program gets a signal, a system call returns EFAULT.

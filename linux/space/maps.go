@@ -22,15 +22,19 @@ func (s *Space) Areas() []Area {
 	defer s.mu.Unlock()
 	all := make([]Area, len(s.areas.areas))
 	for i := range s.areas.areas {
-		a := &s.areas.areas[i]
-		all[i] = Area{a.start, a.end, a.prot, a.flags&Shared != 0, a.off, backing.Ident{Name: a.name}}
-		if a.back != nil {
-			all[i].Ident = a.back.Ident()
-		} else if a.flags&GrowsDown != 0 {
-			all[i].Ident.Name = "[stack]"
-		}
+		all[i] = s.areas.areas[i].shown()
 	}
 	return all
+}
+
+func (a *area) shown() Area {
+	as := Area{a.start, a.end, a.prot, a.flags&Shared != 0, a.off, backing.Ident{Name: a.name}}
+	if a.back != nil {
+		as.Ident = a.back.Ident()
+	} else if a.flags&GrowsDown != 0 {
+		as.Ident.Name = "[stack]"
+	}
+	return as
 }
 
 // At returns the area that contains addr.

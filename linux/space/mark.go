@@ -2,7 +2,8 @@ package space
 
 import "syscall"
 
-// Mark sets and clears flags of the areas in [start,end): Locked, NotForked, Wiped.
+// Mark sets and clears flags of the areas in [start,end): Locked, NotForked, Wiped,
+// NotDumped.
 //
 // Errors: ENOMEM (part is not mapped: the areas before it are done, and with past those behind it,
 // too; too many areas), EINVAL (Wiped for an area that is shared or has a file; the areas before it

@@ -316,7 +316,11 @@ func waitStatus(s *Shown, v uint64) string {
 		case x&0xff == 0x7f:
 			return fmt.Sprintf("[{WIFSTOPPED(s) && WSTOPSIG(s) == SIG%s}]", abi.SignalName(int(x>>8&0xff)))
 		case st.Signal() != 0:
-			return fmt.Sprintf("[{WIFSIGNALED(s) && WTERMSIG(s) == SIG%s}]", abi.SignalName(st.Signal()))
+			core := ""
+			if st.Dumped() {
+				core = " && WCOREDUMP(s)"
+			}
+			return fmt.Sprintf("[{WIFSIGNALED(s) && WTERMSIG(s) == SIG%s%s}]", abi.SignalName(st.Signal()), core)
 		default:
 			return fmt.Sprintf("[{WIFEXITED(s) && WEXITSTATUS(s) == %d}]", st.Code())
 		}

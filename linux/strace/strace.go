@@ -208,6 +208,9 @@ func (t *Tracer) exit(th *proc.Thread, s proc.Status) {
 	if sig := s.Signal(); sig != 0 {
 		end = "killed by SIG" + abi.SignalName(sig)
 	}
+	if s.Dumped() {
+		end += " (core dumped)"
+	}
 	t.breakOff()
 	t.line(t.who(th) + "+++ " + end + " +++")
 }

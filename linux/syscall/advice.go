@@ -34,15 +34,17 @@ func mappedPages(t *proc.Thread, start, n uint64, around sys.Errno) (end uint64,
 // advices are those that have no effect.
 var advices = []uint64{
 	abi.MADV_NORMAL, abi.MADV_RANDOM, abi.MADV_SEQUENTIAL, abi.MADV_WILLNEED, abi.MADV_HUGEPAGE,
-	abi.MADV_NOHUGEPAGE, abi.MADV_DONTDUMP, abi.MADV_DODUMP, abi.MADV_COLD, abi.MADV_PAGEOUT,
+	abi.MADV_NOHUGEPAGE, abi.MADV_COLD, abi.MADV_PAGEOUT,
 }
 
-// forkAdvice is the flags that an advice about forks sets and clears.
-var forkAdvice = map[uint64]struct{ set, clear space.Flags }{
+// marks is the flags that an advice about forks and core files sets and clears.
+var marks = map[uint64]struct{ set, clear space.Flags }{
 	abi.MADV_DONTFORK:   {set: space.NotForked},
 	abi.MADV_DOFORK:     {clear: space.NotForked},
 	abi.MADV_WIPEONFORK: {set: space.Wiped},
 	abi.MADV_KEEPONFORK: {clear: space.Wiped},
+	abi.MADV_DONTDUMP:   {set: space.NotDumped},
+	abi.MADV_DODUMP:     {clear: space.NotDumped},
 }
 
 // notIfLocked is the advices that Linux refuses for locked memory.
@@ -52,8 +54,8 @@ func madvise(t *proc.Thread, a *Args) (uint64, error) {
 	advice := a[2]
 	discard := advice == abi.MADV_DONTNEED || advice == abi.MADV_FREE || advice == abi.MADV_DONTNEED_LOCKED
 	populate := advice == abi.MADV_POPULATE_READ || advice == abi.MADV_POPULATE_WRITE
-	fork, ofFork := forkAdvice[advice]
-	if !discard && !populate && !ofFork && !slices.Contains(advices, advice) || a[0]&pageMask != 0 {
+	mark, marked := marks[advice]
+	if !discard && !populate && !marked && !slices.Contains(advices, advice) || a[0]&pageMask != 0 {
 		return 0, sys.EINVAL
 	}
 	_, err := mappedPages(t, a[0], a[1], sys.EINVAL)
@@ -68,8 +70,8 @@ func madvise(t *proc.Thread, a *Args) (uint64, error) {
 		err = t.Memory().Discard(a[0], a[1])
 	case populate:
 		err = populated(t, a[0], end, advice)
-	case ofFork:
-		err = t.Memory().Mark(a[0], end, fork.set, fork.clear, true)
+	case marked:
+		err = t.Memory().Mark(a[0], end, mark.set, mark.clear, true)
 	}
 	return 0, err
 }

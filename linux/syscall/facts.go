@@ -16,7 +16,6 @@ func init() {
 	text := func(s string) func() string { return func() string { return s } }
 	number := func(n int) func() string { return text(strconv.Itoa(n)) }
 	sysctl.NewFact("kernel.randomize_va_space", text("0"), "0: the addresses of programs are always the same ones")
-	sysctl.NewString("kernel.core_pattern", "core", "the name of core files; it is stored and has no effect: none is written", nil)
 	sysctl.NewFact("kernel.ostype", text(sysName), "the name of the system, as uname -s prints it")
 	sysctl.NewFact("kernel.osrelease", text(Release), "the release of the kernel, as uname -r prints it")
 	sysctl.NewFact("kernel.version", func() string { return System.Version }, "the version of the kernel, as uname -v prints it")

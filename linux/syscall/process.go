@@ -202,8 +202,14 @@ func prctl(t *proc.Thread, a *Args) (uint64, error) {
 	case abi.PR_GET_CHILD_SUBREAPER:
 		return done(put(t, a[1], flag32(p.Subreaper())))
 	case abi.PR_GET_DUMPABLE:
-		return 1, nil
-	case abi.PR_SET_DUMPABLE, abi.PR_SET_KEEPCAPS: // nothing depends on it
+		return uint64(flag32(t.Memory().Dumpable())), nil
+	case abi.PR_SET_DUMPABLE:
+		if a[1] > 1 {
+			return 0, sys.EINVAL
+		}
+		t.Memory().SetDumpable(a[1] == 1)
+		return 0, nil
+	case abi.PR_SET_KEEPCAPS: // nothing depends on it
 		return 0, nil
 	case abi.PR_GET_NO_NEW_PRIVS, abi.PR_GET_KEEPCAPS:
 		return 0, nil

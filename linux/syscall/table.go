@@ -238,7 +238,7 @@ var table = [...]Call{
 	297: {"rt_tgsigqueueinfo", "tgid, tid, sig, info", "", rtTgsigqueueinfo, 0},
 	298: {"perf_event_open", "attr, pid, cpu, group_fd, flags", "software, tracepoint, breakpoint, kprobe and uprobe; no counters of the processor's, cgroups, inherit, callchains in samples, REFRESH, SET_FILTER", perfEventOpen, 0},
 	299: {"recvmmsg", "sockfd, msgvec, vlen, flags, timeout", "no MSG_OOB", recvmmsg, again},
-	302: {"prlimit64", "pid, resource, new_limit, old_limit", "MEMLOCK counts the maps of bpf(2) alone; limits that nothing here can reach have no effect; CORE: no core file is written, and no wait status has the core flag", prlimit64, 0},
+	302: {"prlimit64", "pid, resource, new_limit, old_limit", "MEMLOCK counts the maps of bpf(2) alone; limits that nothing here can reach have no effect", prlimit64, 0},
 	306: {"syncfs", "fd", "", syncfs, 0},
 	307: {"sendmmsg", "sockfd, msgvec, vlen, flags", "no MSG_OOB", sendmmsg, again},
 	309: {"getcpu", "cpu, node", "", getcpu, 0},

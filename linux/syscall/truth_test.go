@@ -139,16 +139,6 @@ func TestCPULimitIsInherited(t *testing.T) {
 	})
 }
 
-// TestNoCoreNoFlag: no core file is written, so no status says so, whatever RLIMIT_CORE is.
-func TestNoCoreNoFlag(t *testing.T) {
-	if s := run(t, func(p *player) {
-		limitTo(p, 0, abi.RLIMIT_CORE, abi.RLIM_INFINITY)
-		p.Call(nKill, 2, abi.SIGABRT)
-	}); s != proc.Killed(abi.SIGABRT) {
-		t.Errorf("status %#x", s)
-	}
-}
-
 // TestGroups: a process has the supplementary groups that it sets, in order, and its children have them, too.
 func TestGroups(t *testing.T) {
 	const nGet, nSet = 115, 116

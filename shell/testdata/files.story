@@ -21,6 +21,7 @@ sonde# ls -l /proc/version /sys/kernel/debug/kprobes/enabled /proc/sys/kernel
 -rw-r--r--        0                - bpf_unsafe
 -r--r--r--        0                - cap_last_cap
 -rw-r--r--        0                - core_pattern
+-rw-r--r--        0                - core_uses_pid
 -rw-r--r--        0                - domainname
 -rw-r--r--        0                - hostname
 -r--r--r--        0                - kptr_restrict

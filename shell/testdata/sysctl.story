@@ -12,6 +12,7 @@ kernel.bpf_memory = 67108864
 kernel.bpf_unsafe = 0
 kernel.cap_last_cap = 40
 kernel.core_pattern = core
+kernel.core_uses_pid = 0
 kernel.domainname = (none)
 kernel.hostname = sonde
 kernel.kptr_restrict = 0

@@ -11,19 +11,20 @@ sonde# sysctl -a | grep -v random | grep -v file-nr | grep -n kernel
 11:kernel.bpf_unsafe = 0
 12:kernel.cap_last_cap = 40
 13:kernel.core_pattern = core
-14:kernel.domainname = (none)
-15:kernel.hostname = sonde
-16:kernel.kptr_restrict = 0
-17:kernel.osrelease = 6.1.0-sonde
-18:kernel.ostype = Linux
-19:kernel.panic = 5
-20:kernel.perf_event_max_sample_rate = 100000
-21:kernel.perf_event_paranoid = 2
-22:kernel.pid_max = 4194304
-23:kernel.sched_rr_timeslice_ms = 100
-24:kernel.tainted = 0
-25:kernel.unprivileged_bpf_disabled = 2
-26:kernel.version = 
+14:kernel.core_uses_pid = 0
+15:kernel.domainname = (none)
+16:kernel.hostname = sonde
+17:kernel.kptr_restrict = 0
+18:kernel.osrelease = 6.1.0-sonde
+19:kernel.ostype = Linux
+20:kernel.panic = 5
+21:kernel.perf_event_max_sample_rate = 100000
+22:kernel.perf_event_paranoid = 2
+23:kernel.pid_max = 4194304
+24:kernel.sched_rr_timeslice_ms = 100
+25:kernel.tainted = 0
+26:kernel.unprivileged_bpf_disabled = 2
+27:kernel.version = 
 sonde# help kernel | grep ^un
 uname      print the name of the system (-a: everything about it)
 sonde# help files | grep -i -c CPU$
@@ -107,6 +108,7 @@ kernel.bpf_memory = 67108864
 kernel.bpf_unsafe = 0
 kernel.cap_last_cap = 40
 kernel.core_pattern = core
+kernel.core_uses_pid = 0
 kernel.domainname = (none)
 kernel.hostname = sonde
 kernel.kptr_restrict = 0
