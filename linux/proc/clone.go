@@ -237,6 +237,7 @@ func (c *Process) inherit(p *Process, flags uint64) {
 	c.name.Store(p.name.Load())
 	c.persona.Store(p.persona.Load())
 	c.groups.Store(p.groups.Load())
+	c.filter.Store(p.filter.Load())
 	if flags&abi.CLONE_SIGHAND != 0 {
 		c.actions = p.actions
 	} else {

@@ -319,7 +319,7 @@ func (t *Thread) writeCore(d *dump) {
 	err := p.res.(Dumper).WriteCore(p, &core.Dump{
 		Signal: t.info, PID: p.PID, Parent: f.Parent, Group: f.Group, Session: f.Session, Nice: f.Nice,
 		Name: f.Name, Args: strings.TrimRight(strings.ReplaceAll(args, "\x00", " "), " "), Auxv: f.Layout.Auxv,
-		Threads: d.threads, Areas: m.Dumped(), Page: m.DumpedPage,
+		Threads: d.threads, Areas: m.Dumped(p.CoreFilter()), Page: m.DumpedPage,
 	})
 	if err != nil {
 		t.log(fmt.Sprintf("no core file of %s[%d]: %v", f.Name, p.PID, err))

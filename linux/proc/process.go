@@ -9,6 +9,7 @@ import (
 	"sonde/kernel/poll"
 	"sonde/kernel/task"
 	"sonde/linux/signal"
+	"sonde/linux/space"
 )
 
 // state is the phase of a process's life.
@@ -32,6 +33,7 @@ type Process struct {
 	name    atomic.Pointer[string]
 	persona atomic.Uint32            // see Persona
 	groups  atomic.Pointer[[]uint32] // see Groups
+	filter  atomic.Uint32            // CoreFilter, with the bits inverted that are usually set
 	task    task.Task                // of the first thread; guarded by Table.mu, but read by anyone
 
 	// guarded by Table.mu:
@@ -218,6 +220,12 @@ func (p *Process) Persona() uint32 { return p.persona.Load() }
 
 // SetPersona sets it and returns what it was.
 func (p *Process) SetPersona(v uint32) (old uint32) { return p.persona.Swap(v) }
+
+// CoreFilter returns which mappings a core file of p has: bits as in space.DumpPrivate. Children inherit it.
+func (p *Process) CoreFilter() uint32 { return p.filter.Load() ^ space.DumpUsual }
+
+// SetCoreFilter sets it.
+func (p *Process) SetCoreFilter(bits uint32) { p.filter.Store(bits ^ space.DumpUsual) }
 
 // Groups returns the supplementary groups that setgroups(2) has set, in order; children inherit them.
 func (p *Process) Groups() []uint32 {

@@ -51,6 +51,7 @@ func Mount(tree *vfs.FS, table *proc.Table) error {
 			nodes := nodesOf(tree, p, whole(p))
 			nodes["task"] = tasks(tree, p)
 			nodes["timerslack_ns"] = slack(p)
+			nodes["coredump_filter"] = coreFilter(p)
 			return home{folder(nodes), p}
 		},
 	})

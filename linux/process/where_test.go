@@ -90,3 +90,29 @@ func TestPagemap(t *testing.T) {
 		}
 	})
 }
+
+// TestCoreFilterOfAProcess: /proc/PID/coredump_filter takes a number in any notation.
+func TestCoreFilterOfAProcess(t *testing.T) {
+	const name = "/proc/self/coredump_filter"
+	run(t, func(p *proctest.Player) {
+		if got := text(p, name); got != "00000033\n" {
+			t.Errorf("at first %q", got)
+		}
+		for _, step := range []struct {
+			write string
+			n     int64
+			then  string
+		}{
+			{"0x1f", 4, "0000001f\n"}, {"7\n", 2, "00000007\n"}, {"x", -int64(sys.EINVAL), "00000007\n"},
+			{"0x100000000", -int64(sys.EINVAL), "00000007\n"}, {"0xffffffff", 10, "000001ff\n"},
+		} {
+			fd := openAs(p, name, abi.O_WRONLY)
+			p.Poke(scratch, []byte(step.write))
+			n := p.Call(nWrite, uint64(fd), scratch, uint64(len(step.write)))
+			p.Call(nClose, uint64(fd))
+			if got := text(p, name); n != step.n || got != step.then {
+				t.Errorf("writing %q: %d, then %q; want %d, %q", step.write, n, got, step.n, step.then)
+			}
+		}
+	})
+}

@@ -10,36 +10,53 @@ type Dumped struct {
 	Size uint64
 }
 
-// Dumped returns the areas, and what a core file has of them: all of memory without a file, and of
-// private areas of files in which something was written; the first page of an ELF file.
+// What a core file has, as in /proc/PID/coredump_filter.
 //
-// Source: Linux, core(5), "Controlling which mappings are written to the core dump", the default.
-func (s *Space) Dumped() []Dumped {
+// Source: Linux, core(5), "Controlling which mappings are written to the core dump".
+const (
+	DumpPrivate      = 1 << iota // private memory, also that of files in which something was written
+	DumpShared                   // shared memory without a file
+	DumpPrivateFiles             // private areas of files
+	DumpSharedFiles              // shared areas of files
+	DumpHeaders                  // the first page of an ELF file
+	dumpHuge
+
+	DumpUsual = DumpPrivate | DumpShared | DumpHeaders | dumpHuge
+	DumpAll   = 1<<9 - 1 // all bits that there are
+)
+
+// Dumped returns the areas, and what a core file with this filter has of them.
+func (s *Space) Dumped(filter uint32) []Dumped {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := make([]Dumped, len(s.areas.areas))
 	for i := range all {
 		a := &s.areas.areas[i]
-		all[i] = Dumped{a.shown(), s.dumped(a)}
+		all[i] = Dumped{a.shown(), s.dumped(a, filter)}
 	}
 	return all
 }
 
 // dumped returns how much of an area is in a core file. Called with mu held.
-func (s *Space) dumped(a *area) uint64 {
+func (s *Space) dumped(a *area, filter uint32) uint64 {
 	_, shared := a.back.(*anon)
+	kind := uint32(DumpPrivateFiles)
+	switch {
+	case a.back == nil:
+		kind = DumpPrivate
+	case shared:
+		kind = DumpShared
+	case a.flags&Shared != 0:
+		kind = DumpSharedFiles
+	}
 	switch whole := a.end - a.start; {
 	case a.flags&OfKernel != 0:
 		return whole
 	case a.flags&NotDumped != 0:
 		return 0
-	case a.back == nil, shared:
+	case filter&kind != 0, kind == DumpPrivateFiles && filter&DumpPrivate != 0 && s.changed(a):
 		return whole
-	case a.flags&Shared != 0:
-		return 0
-	case s.changed(a):
-		return whole
-	case a.off == 0 && s.isELF(a):
+	case kind == DumpPrivateFiles && filter&DumpHeaders != 0 && a.off == 0 && s.isELF(a):
 		return PageSize
 	}
 	return 0

@@ -50,7 +50,7 @@ func TestDumped(t *testing.T) {
 	area(3, Read|Write, Shared, nil, 0, 3, 1)
 	area(1, Read, OfKernel, m.file(1), 0, 1)
 
-	all := s.Dumped()
+	all := s.Dumped(DumpUsual)
 	if len(all) != len(wants) {
 		t.Fatalf("%d areas, want %d", len(all), len(wants))
 	}
@@ -87,5 +87,32 @@ func TestDumped(t *testing.T) {
 	s.Release()
 	if _, ok := s.DumpedPage(&p, text, text+1); ok {
 		t.Error("a page after Release")
+	}
+}
+
+// TestDumpFilter: each bit brings its kind of area.
+func TestDumpFilter(t *testing.T) {
+	m := newMachine(t, 0)
+	s := m.space()
+	f := m.file(2)
+	p, err := f.Frame(0)
+	must(t, err)
+	copy(m.Frames.Bytes(p), "\x7fELF")
+	m.Frames.Put(p)
+	for i, b := range []struct {
+		flags Flags
+		back  backing.Store
+	}{{0, nil}, {Shared, nil}, {0, f}, {Shared, f}} {
+		mapAt(t, s, high+uint64(4*i)*PageSize, 2, Read|Write, b.flags, b.back, 0)
+	}
+	for filter, want := range map[uint32][4]uint64{
+		0: {}, DumpPrivate: {2}, DumpShared: {0, 2}, DumpPrivateFiles: {0, 0, 2}, DumpSharedFiles: {0, 0, 0, 2}, DumpHeaders: {0, 0, 1},
+		DumpUsual: {2, 2, 1}, DumpAll: {2, 2, 2, 2},
+	} {
+		for i, a := range s.Dumped(filter) {
+			if a.Size != want[i]*PageSize {
+				t.Errorf("filter %#x, area %d: %#x bytes, want %d pages", filter, i, a.Size, want[i])
+			}
+		}
 	}
 }
