@@ -47,13 +47,13 @@ var jobs = []Mutant{
 	},
 	{
 		Name: "killed-child-told-as-exited", In: "linux/proc.(*Process).tellEnd",
-		Old: "code, status = abi.CLD_KILLED,", New: "status =",
+		Old: "p.status.how()", New: "abi.CLD_EXITED",
 		By:  host("linux/syscall", "TestCodesSayWhereSignalsComeFrom"),
 		Why: "SIGCHLD says CLD_EXITED of a child that was killed",
 	},
 	{
 		Name: "killed-child-told-as-exited-by-waitid", In: "linux/proc.(*Process).change",
-		Old: "if c.status.Signal() != 0 {\n\t\t\tcode = abi.CLD_KILLED\n\t\t}", New: "",
+		Old: "c.status.how()", New: "abi.CLD_EXITED",
 		By:  host("linux/syscall", "TestWaitTellsOnce"),
 		Why: "waitid says CLD_EXITED of a child that was killed",
 	},

@@ -208,7 +208,7 @@ var signals = []Mutant{
 		Why: "the handler of a SIGCONT from before a stop runs behind it",
 	},
 	{
-		Name: "orphaned-group-stops", In: "linux/proc.(*Process).byDefault",
+		Name: "orphaned-group-stops", In: "linux/proc.(*Thread).byDefault",
 		Old: "== abi.SIGSTOP || !p.group.orphaned()", New: "!= 0",
 		By:  host("linux/syscall", "TestOrphansDoNotStop"),
 		Why: "a program that nobody could continue stops for ever",
@@ -238,7 +238,7 @@ var signals = []Mutant{
 		Why: "a signal's handler is interrupted by the same signal",
 	},
 	{
-		Name: "handler-once-called-twice", In: "linux/proc.(*Process).deliver",
+		Name: "handler-once-called-twice", In: "linux/proc.(*Thread).deliver",
 		Old: "!= 0 {", New: "!= 0 && n == 0 {",
 		By:  host("linux/syscall", "TestHandlersOnce"),
 		Why: "SA_RESETHAND does nothing",
