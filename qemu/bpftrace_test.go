@@ -100,7 +100,7 @@ func TestBpftraceCounts(t *testing.T) {
 	commands = append(commands, `echo all were killed; bpf prog; bpf map; cat /sys/kernel/debug/kprobes/list; cat /sys/kernel/debug/uprobes/list; echo nothing is left`)
 	out := bpftrace(t, commands, "-add", debians(t, "/usr/bin/env"))
 	sees(t, out, `kprobe: yes`, `tracepoint: yes`, `perf_event: yes`, `^began: 0`, `^ended: cat`, `^@bytes: 12`, `^@exits: 1`, `^@faults: [1-9]\d+`,
-		`^@given: 12`, `^@modes\[0\]: [1-9]`, `^@most: 32768`, `^@reads: 2`, `^@ret\[(0|12)\]: 1`, `^@ret\[(0|12)\]: 1`, `^@room: 32768`, `^@theirs: 2`, `^@ours: 2`, `^@calls: (\d+)`, `^@returns: (\d+)`,
+		`^@given: 12`, `^@modes\[0\]: [1-9]`, `^@most: 65536`, `^@reads: 3`, `^@ret\[(0|12)\]: [12]`, `^@ret\[(0|12)\]: [12]`, `^@room: 65536`, `^@theirs: 3`, `^@ours: 3`, `^@calls: (\d+)`, `^@returns: (\d+)`,
 		`^@cpus\[`, `^@ticks: (8|9|10|11)\b`, `^nothing is left`)
 	if left := regexp.MustCompile(`(?s)all were killed\r?\n(.*)nothing is left`).FindStringSubmatch(out); left == nil || strings.TrimSpace(left[1]) != "" {
 		t.Errorf("killed, and left is %q", left)

@@ -24,7 +24,7 @@ func TestProbesOnEveryBoundaryOfASmallMachine(t *testing.T) {
 // nevertheless.
 func TestTooLittleMemoryIsSaid(t *testing.T) {
 	runsBeside(t)
-	for _, size := range []string{"76M", "88M", "93M"} {
+	for _, size := range []string{"80M", "88M", "93M"} {
 		r := bootScript(t, normalImage, machine.Config{SMP: 1, Extra: []string{"-m", size}, Script: "echo alive"})
 		if !r.Crash || !strings.Contains(string(r.Log), "sonde: boot failed: too little memory: 96 MiB are needed") {
 			t.Errorf("%s\n%s", size, said(r))

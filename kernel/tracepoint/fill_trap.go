@@ -98,7 +98,7 @@ type Programs struct {
 	// Sent says what a signal is that is put into a queue, and whether that is the process's.
 	Sent func(process, queue, info unsafe.Pointer) (sig, errno, code int32, group bool)
 	// Taken says what happens at a signal, and with which code it came to the thread.
-	Taken func(process, thread unsafe.Pointer, sig int) (errno, code int32, handler, flags uint64)
+	Taken func(thread unsafe.Pointer, sig int) (errno, code int32, handler, flags uint64)
 }
 
 var programs atomic.Pointer[Programs]
@@ -231,7 +231,7 @@ func fillGenerate(_ *point, r *record, h *attach.Hit) {
 
 func fillDeliver(_ *point, r *record, h *attach.Hit) {
 	if k := r.known(); k != nil {
-		errno, code, handler, flags := k.Taken(pointer(h.Regs.AX), threadOf(running(h)), int(h.Regs.BX))
+		errno, code, handler, flags := k.Taken(pointer(h.Regs.AX), int(h.Regs.BX))
 		r.number(0, h.Regs.BX)
 		r.number(1, uint64(errno))
 		r.number(2, uint64(code))

@@ -30,7 +30,7 @@ var events = []*Event{
 		text("comm"), pid("pid"), u64("runtime"), u64("goid")}},
 	{System: "signal", Name: "signal_generate", places: []string{"sonde/linux/proc.(*Process).queue"}, fill: fillGenerate, Fields: []Field{
 		int4("sig"), int4("errno"), int4("code"), text("comm"), pid("pid"), int4("group"), int4("result")}},
-	{System: "signal", Name: "signal_deliver", places: []string{"sonde/linux/proc.(*Process).deliver"}, fill: fillDeliver, Fields: []Field{
+	{System: "signal", Name: "signal_deliver", places: []string{"sonde/linux/proc.(*Thread).deliver"}, fill: fillDeliver, Fields: []Field{
 		int4("sig"), int4("errno"), int4("code"), ulong("sa_handler"), ulong("sa_flags")}},
 	{System: "irq", Name: "irq_handler_entry", places: interrupts, fill: fillIRQ, Fields: []Field{int4("irq"), loc("name")}},
 	{System: "irq", Name: "irq_handler_exit", places: returned(interrupts), fill: fillIRQ, Fields: []Field{int4("irq"), int4("ret")}},

@@ -32,13 +32,13 @@ func SignalSent(process, queue, info unsafe.Pointer) (sig, errno, code int32, gr
 	return i.Signo, i.Errno, i.Code, queue == unsafe.Pointer(&(*Process)(process).pending)
 }
 
-// SignalTaken tells of a signal that a thread takes how it came, and what the process does about it. thread
-// may be nil.
-func SignalTaken(process, thread unsafe.Pointer, sig int) (errno, code int32, handler, flags uint64) {
-	if t := (*Thread)(thread); t != nil && int(t.info.Signo) == sig {
+// SignalTaken tells of a signal that a thread takes how it came, and what its process does about it.
+func SignalTaken(thread unsafe.Pointer, sig int) (errno, code int32, handler, flags uint64) {
+	t := (*Thread)(thread)
+	if int(t.info.Signo) == sig {
 		errno, code = t.info.Errno, t.info.Code
 	}
-	if all := (*Process)(process).actions; all != nil && uint(sig) < uint(len(all.Actions)) {
+	if all := t.process.actions; all != nil && uint(sig) < uint(len(all.Actions)) {
 		handler, flags = all.Actions[sig].Handler, all.Actions[sig].Flags
 	}
 	return errno, code, handler, flags
