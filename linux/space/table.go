@@ -183,19 +183,29 @@ func (s *Space) unlink(dead []subtree, t *words, level uint, base uint64, free, 
 	return dead
 }
 
-// freeTables frees tables that no entry points to any more, and the frames in them.
+// freeTables frees tables that no entry points to any more, and the frames in them. It looks at
+// eight entries at a time, as most are empty.
 func (s *Space) freeTables(d subtree) {
-	for _, e := range s.m.Frames.Words(d.table) {
-		if e == 0 {
-			continue // most entries are empty
-		}
-		switch {
-		case d.level == 0:
-			s.put(frameOf(e))
-		case ours(e):
-			s.freeTables(subtree{frameOf(e), d.level - 1})
+	t := s.m.Frames.Words(d.table)
+	for i := 0; i < len(t); i += 8 {
+		e := (*[8]uint64)(t[i:])
+		if e[0]|e[1]|e[2]|e[3]|e[4]|e[5]|e[6]|e[7] != 0 {
+			s.freeEntries(e[:], d.level)
 		}
 	}
 	s.tables--
 	s.m.Frames.Put(d.table)
+}
+
+// freeEntries frees what entries of a table of the given level point to.
+func (s *Space) freeEntries(entries []uint64, level uint) {
+	for _, e := range entries {
+		switch {
+		case e == 0:
+		case level == 0:
+			s.put(frameOf(e))
+		case ours(e):
+			s.freeTables(subtree{frameOf(e), level - 1})
+		}
+	}
 }
