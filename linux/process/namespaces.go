@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/ctl"
 )
 
 // namespaceIDs are the inode numbers of the namespaces. There is one of each kind: the first, with Linux's number
@@ -21,13 +22,23 @@ func (n namespace) Stat() vfs.Info { return vfs.Info{Mode: 0o444, Ino: uint64(n)
 
 // namespaces is the folder /proc/PID/ns. Source: namespaces(7).
 func namespaces(tree *vfs.FS) vfs.Node {
-	nodes := map[string]vfs.Node{}
-	for kind, id := range namespaceIDs {
-		name := fmt.Sprintf("%s:[%d]", kind, id)
-		l := jump{}
-		l.target = func() (string, error) { return name, nil }
-		l.to = func() (vfs.Place, error) { return tree.Nameless(namespace(id), name), nil }
-		nodes[kind] = l
+	return ctl.Dir{
+		List: func() (kinds []string) {
+			for kind := range namespaceIDs {
+				kinds = append(kinds, kind)
+			}
+			return kinds
+		},
+		Node: func(kind string) vfs.Node {
+			id, ok := namespaceIDs[kind]
+			if !ok {
+				return nil
+			}
+			name := fmt.Sprintf("%s:[%d]", kind, id)
+			l := jump{}
+			l.target = func() (string, error) { return name, nil }
+			l.to = func() (vfs.Place, error) { return tree.Nameless(namespace(id), name), nil }
+			return l
+		},
 	}
-	return folder(nodes)
 }

@@ -48,11 +48,7 @@ func Mount(tree *vfs.FS, table *proc.Table) error {
 			if err != nil {
 				return nil
 			}
-			nodes := nodesOf(tree, p, whole(p))
-			nodes["task"] = tasks(tree, p)
-			nodes["timerslack_ns"] = slack(p)
-			nodes["coredump_filter"] = coreFilter(p)
-			return home{folder(nodes), p}
+			return home{owner{tree, p, whole(p)}.folder(ofProcess, ofBoth), p}
 		},
 	})
 }
@@ -83,7 +79,7 @@ func tasks(tree *vfs.FS, p *proc.Process) vfs.Node {
 			if _, ok := p.ThreadFacts(tid); !ok {
 				return nil
 			}
-			return folder(nodesOf(tree, p, thread(p, tid)))
+			return owner{tree, p, thread(p, tid)}.folder(ofBoth)
 		},
 	}
 }
@@ -110,44 +106,71 @@ type link struct{}
 // Stat implements vfs.Node.
 func (link) Stat() vfs.Info { return vfs.Info{Mode: fs.ModeSymlink | 0777} }
 
-// nodesOf are the files of /proc/PID, and of a thread's folder below it.
-func nodesOf(tree *vfs.FS, p *proc.Process, who func() subject) map[string]vfs.Node {
-	return map[string]vfs.Node{
-		"cmdline": ctl.Text(p.CommandLine),
-		"environ": ctl.Text(p.Environment),
-		"auxv":    ctl.Text(func() string { return string(p.Facts().Layout.Auxv) }),
-		"comm":    ctl.Text(func() string { return p.Name() + "\n" }),
-		"maps":    ctl.Print(func(w io.Writer) { maps(w, p) }),
-		"stat":    ctl.Text(func() string { return stat(p, who()) }),
-		"statm":   ctl.Text(func() string { return statm(p) }),
-		"mounts":  ctl.Print(func(w io.Writer) { procfs.Mounts(w, tree) }),
-		"mem":     memory{p},
-		"pagemap": pagemap{p},
-		"cgroup":  ctl.Text(func() string { return "" }), // as in Linux where no hierarchy is mounted
-		"syscall": ctl.Text(func() string { return callText(p.Waiting(who().id)) }),
-		"wchan":   ctl.Text(func() string { return channel(p.Waiting(who().id)) }),
-		"stack":   ctl.Text(func() string { return stackText(p.Waiting(who().id)) }),
-		"status":  ctl.Text(func() string { return status(p, who()) }),
-		"exe":     place{target: func() (string, error) { return found(p.Facts().Exe) }},
-		"root":    place{target: func() (string, error) { return "/", nil }},
-		"cwd":     cwd(p),
-		"fd":      descriptors(tree, p),
-		"fdinfo":  descriptorInfo(p),
-		"ns":      namespaces(tree),
-
-		"mountinfo": ctl.Print(func(w io.Writer) { procfs.MountInfo(w, tree) }),
-	}
+// owner is whose folder it is: a process, or a thread of it.
+type owner struct {
+	tree *vfs.FS
+	p    *proc.Process
+	who  func() subject
 }
 
-func folder(nodes map[string]vfs.Node) ctl.Dir {
+// nodes make the files of a folder, each when it is looked up: a program's start asks for one.
+type nodes map[string]func(owner) vfs.Node
+
+// ofProcess are the files of /proc/PID that a thread's folder has not.
+var ofProcess = nodes{
+	"task":            func(o owner) vfs.Node { return tasks(o.tree, o.p) },
+	"timerslack_ns":   func(o owner) vfs.Node { return slack(o.p) },
+	"coredump_filter": func(o owner) vfs.Node { return coreFilter(o.p) },
+}
+
+// ofBoth are the files of /proc/PID, and of a thread's folder below it.
+var ofBoth = nodes{
+	"cmdline": func(o owner) vfs.Node { return ctl.Text(o.p.CommandLine) },
+	"environ": func(o owner) vfs.Node { return ctl.Text(o.p.Environment) },
+	"auxv":    func(o owner) vfs.Node { return ctl.Text(func() string { return string(o.p.Facts().Layout.Auxv) }) },
+	"comm":    func(o owner) vfs.Node { return ctl.Text(func() string { return o.p.Name() + "\n" }) },
+	"maps":    func(o owner) vfs.Node { return ctl.Print(func(w io.Writer) { maps(w, o.p) }) },
+	"stat":    func(o owner) vfs.Node { return ctl.Text(func() string { return stat(o.p, o.who()) }) },
+	"statm":   func(o owner) vfs.Node { return ctl.Text(func() string { return statm(o.p) }) },
+	"status":  func(o owner) vfs.Node { return ctl.Text(func() string { return status(o.p, o.who()) }) },
+	"mem":     func(o owner) vfs.Node { return memory{o.p} },
+	"pagemap": func(o owner) vfs.Node { return pagemap{o.p} },
+	"cgroup":  func(owner) vfs.Node { return ctl.Text(func() string { return "" }) }, // as in Linux where no hierarchy is mounted
+
+	"syscall": func(o owner) vfs.Node { return ctl.Text(func() string { return callText(o.p.Waiting(o.who().id)) }) },
+	"wchan":   func(o owner) vfs.Node { return ctl.Text(func() string { return channel(o.p.Waiting(o.who().id)) }) },
+	"stack":   func(o owner) vfs.Node { return ctl.Text(func() string { return stackText(o.p.Waiting(o.who().id)) }) },
+
+	"exe":    func(o owner) vfs.Node { return place{target: func() (string, error) { return found(o.p.Facts().Exe) }} },
+	"root":   func(owner) vfs.Node { return place{target: func() (string, error) { return "/", nil }} },
+	"cwd":    func(o owner) vfs.Node { return cwd(o.p) },
+	"fd":     func(o owner) vfs.Node { return descriptors(o.tree, o.p) },
+	"fdinfo": func(o owner) vfs.Node { return descriptorInfo(o.p) },
+	"ns":     func(o owner) vfs.Node { return namespaces(o.tree) },
+
+	"mounts":    func(o owner) vfs.Node { return ctl.Print(func(w io.Writer) { procfs.Mounts(w, o.tree) }) },
+	"mountinfo": func(o owner) vfs.Node { return ctl.Print(func(w io.Writer) { procfs.MountInfo(w, o.tree) }) },
+}
+
+// folder has the files of all the given nodes.
+func (o owner) folder(all ...nodes) ctl.Dir {
 	return ctl.Dir{
 		List: func() (names []string) {
-			for name := range nodes {
-				names = append(names, name)
+			for _, some := range all {
+				for name := range some {
+					names = append(names, name)
+				}
 			}
 			return names
 		},
-		Node: func(name string) vfs.Node { return nodes[name] },
+		Node: func(name string) vfs.Node {
+			for _, some := range all {
+				if node := some[name]; node != nil {
+					return node(o)
+				}
+			}
+			return nil
+		},
 	}
 }
 
