@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"time"
+
+	"sonde/qemu/draw"
 )
 
 const (
@@ -12,24 +14,24 @@ const (
 )
 
 // drawBoot draws a bar for what leads to each stage. The clock counts an instruction as a nanosecond.
-func drawBoot(stages []stage) *drawing {
-	d := &drawing{title: "The boot, from power-on to the prompt", width: names + scale + ends, height: (len(stages) + 6) * row}
-	d.text(20, 30, "head", d.title)
+func drawBoot(stages []stage) *draw.Drawing {
+	d := &draw.Drawing{Title: "The boot, from power-on to the prompt", Width: names + scale + ends, Height: (len(stages) + 6) * draw.Row}
+	d.Text(20, 30, "head", d.Title)
 	end := stages[len(stages)-1].at
-	d.text(20, 30+row, "faint", "by instructions, on one processor; the first bar is the firmware and QEMU's loader")
+	d.Text(20, 30+draw.Row, "faint", "by instructions, on one processor; the first bar is the firmware and QEMU's loader")
 	x := func(at time.Duration) int { return names + int(int64(scale)*int64(at)/int64(end)) }
 	from := time.Duration(0)
 	for i, s := range stages {
-		y := 30 + (i+3)*row
-		d.text(20, y, "", fmt.Sprintf("%2d %s", i+1, s.name))
-		d.rect(x(from), y-11, max(x(s.at)-x(from), 1), 14, "bar")
-		d.text(x(s.at)+8, y, "faint", millions(s.at-from))
+		y := 30 + (i+3)*draw.Row
+		d.Text(20, y, "", fmt.Sprintf("%2d %s", i+1, s.name))
+		d.Rect(x(from), y-11, max(x(s.at)-x(from), 1), 14, "bar")
+		d.Text(x(s.at)+8, y, "faint", millions(s.at-from))
 		from = s.at
 	}
-	y := 30 + (len(stages)+3)*row
-	d.line(names, y-4, names+scale, y-4, "line")
-	d.text(20, y, "", "all")
-	d.text(names+scale+8, y, "faint", millions(end))
+	y := 30 + (len(stages)+3)*draw.Row
+	d.Line(names, y-4, names+scale, y-4, "line")
+	d.Text(20, y, "", "all")
+	d.Text(names+scale+8, y, "faint", millions(end))
 	return d
 }
 

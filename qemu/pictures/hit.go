@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"sonde/qemu/draw"
 )
 
 // The lanes of a hit.
@@ -33,40 +35,40 @@ func laneOf(stage string) int {
 }
 
 // drawHit draws one hit beside the other.
-func drawHit(step, jump hit) *drawing {
-	d := &drawing{title: "One hit of a probe by a breakpoint, and one by a jump", width: 2 * panel}
-	d.height = max(d.hit(0, step, "trap", "slot"), d.hit(panel, jump, "jump", "detour")) + row
+func drawHit(step, jump hit) *draw.Drawing {
+	d := &draw.Drawing{Title: "One hit of a probe by a breakpoint, and one by a jump", Width: 2 * panel}
+	d.Height = max(drawSteps(d, 0, step, "trap", "slot"), drawSteps(d, panel, jump, "jump", "detour")) + draw.Row
 	return d
 }
 
-// hit draws h from x on, and returns where it ends. The code is drawn in the colour of class.
-func (d *drawing) hit(x int, h hit, class, copied string) int {
+// drawSteps draws h from x on, and returns where it ends. The code is drawn in the colour of class.
+func drawSteps(d *draw.Drawing, x int, h hit, class, copied string) int {
 	left, y := x+30, 30
-	d.text(left, y, class+" head", h.Tier)
-	d.text(left, y+row, "faint", fmt.Sprintf("%s, %s:%d", h.Place, h.File, h.Line))
-	y += 3 * row
+	d.Text(left, y, class+" head", h.Tier)
+	d.Text(left, y+draw.Row, "faint", fmt.Sprintf("%s, %s:%d", h.Place, h.File, h.Line))
+	y += 3 * draw.Row
 	n := 0
 	for _, o := range h.Original {
 		n += len(strings.Fields(o.Bytes))
 	}
-	d.text(left, y, "faint", "before  "+h.Original[0].Bytes+"  "+h.Original[0].Asm)
-	d.text(left, y+row, class, "now     "+h.now())
-	y += 3 * row
+	d.Text(left, y, "faint", "before  "+h.Original[0].Bytes+"  "+h.Original[0].Asm)
+	d.Text(left, y+draw.Row, class, "now     "+h.now())
+	y += 3 * draw.Row
 	for i, name := range [lanes]string{"code", "entry", "handler", copied} {
-		d.text(left+i*lane-int(float64(len(name))*letter/2), y, "faint", name)
+		d.Text(left+i*lane-int(float64(len(name))*draw.Letter/2), y, "faint", name)
 	}
-	top := y + row/2
+	top := y + draw.Row/2
 	at := left
-	y += row + row/2
+	y += draw.Row + draw.Row/2
 	next := func(to int, says, more string) {
-		d.arrow(at, left+to*lane, y)
+		d.Arrow(at, left+to*lane, y)
 		at = left + to*lane
-		d.text(left+lanes*lane-10, y+4, "", says)
+		d.Text(left+lanes*lane-10, y+4, "", says)
 		if more != "" {
-			y += row
-			d.text(left+lanes*lane-10, y+2, "faint", more)
+			y += draw.Row
+			d.Text(left+lanes*lane-10, y+2, "faint", more)
 		}
-		y += row + 4
+		y += draw.Row + 4
 	}
 	for _, f := range h.Frames {
 		more := ""
@@ -80,7 +82,7 @@ func (d *drawing) hit(x int, h hit, class, copied string) int {
 	}
 	next(inCode, h.end(), "")
 	for i := range lanes {
-		d.line(left+i*lane, top, left+i*lane, y-row, "life")
+		d.Line(left+i*lane, top, left+i*lane, y-draw.Row, "life")
 	}
 	return y
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 	"strings"
+
+	"sonde/qemu/draw"
 )
 
 const (
@@ -15,7 +17,7 @@ const (
 type layer struct{ name, packages, below string }
 
 // drawLayers draws the layers of the kernel, the lowest at the bottom.
-func drawLayers(text string) *drawing {
+func drawLayers(text string) *draw.Drawing {
 	var all []layer
 	for line := range strings.Lines(text) {
 		name, rest, ok := strings.Cut(strings.TrimSpace(line), ":")
@@ -26,28 +28,28 @@ func drawLayers(text string) *drawing {
 		all = append(all, layer{name, packages, below})
 	}
 	slices.Reverse(all)
-	d := &drawing{title: "The layers of the tree", width: label + wide + 20}
-	d.text(20, 30, "head", d.title)
-	d.text(20, 30+row, "faint", "a package imports only from layers below its own: those that its layer names (internal/layers/layers.txt)")
-	y := 30 + 2*row
+	d := &draw.Drawing{Title: "The layers of the tree", Width: label + wide + 20}
+	d.Text(20, 30, "head", d.Title)
+	d.Text(20, 30+draw.Row, "faint", "a package imports only from layers below its own: those that its layer names (internal/layers/layers.txt)")
+	y := 30 + 2*draw.Row
 	for _, l := range all {
-		packages := wrap(l.packages, letters(wide-20))
-		below := wrap(strings.TrimSpace("imports "+l.below), letters(wide-20))
+		packages := draw.Wrap(l.packages, draw.Letters(wide-20))
+		below := draw.Wrap(strings.TrimSpace("imports "+l.below), draw.Letters(wide-20))
 		if l.below == "" {
 			below = []string{"imports no other layer"}
 		}
-		h := (len(packages)+len(below))*row + 8
-		d.rect(label, y, wide, h, "box")
-		d.text(20, y+row-4, "head", l.name)
+		h := (len(packages)+len(below))*draw.Row + 8
+		d.Rect(label, y, wide, h, "box")
+		d.Text(20, y+draw.Row-4, "head", l.name)
 		for i, line := range append(packages, below...) {
 			class := "faint"
 			if i < len(packages) {
 				class = "step"
 			}
-			d.text(label+10, y+(i+1)*row-4, class, line)
+			d.Text(label+10, y+(i+1)*draw.Row-4, class, line)
 		}
 		y += h + above
 	}
-	d.height = y
+	d.Height = y
 	return d
 }

@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 
 	"sonde/internal/image"
+
+	"sonde/qemu/draw"
 )
 
 func main() {
@@ -38,7 +40,7 @@ func run(folder string, files bool) error {
 	if !files {
 		var path string
 		if path, err = image.Build(image.BuildOptions{}); err == nil {
-			all, err = draw(path, ".")
+			all, err = drawAll(path, ".")
 		}
 	}
 	if err != nil {
@@ -48,8 +50,8 @@ func run(folder string, files bool) error {
 		return err
 	}
 	for name, d := range all {
-		for _, p := range palettes {
-			if err := os.WriteFile(filepath.Join(folder, name+p.suffix+".svg"), d.svg(p), 0o644); err != nil {
+		for _, p := range draw.Palettes {
+			if err := os.WriteFile(filepath.Join(folder, name+p.Suffix+".svg"), d.SVG(p), 0o644); err != nil {
 				return err
 			}
 		}
@@ -57,8 +59,8 @@ func run(folder string, files bool) error {
 	return nil
 }
 
-// draw draws all pictures: of the kernel in the image, and of files of the tree.
-func draw(image, tree string) (map[string]*drawing, error) {
+// drawAll draws all pictures: of the kernel in the image, and of files of the tree.
+func drawAll(image, tree string) (map[string]*draw.Drawing, error) {
 	all, err := drawTree(tree)
 	if err != nil {
 		return nil, err
@@ -72,7 +74,7 @@ func draw(image, tree string) (map[string]*drawing, error) {
 }
 
 // drawTree draws the pictures that need no kernel.
-func drawTree(tree string) (map[string]*drawing, error) {
+func drawTree(tree string) (map[string]*draw.Drawing, error) {
 	l, err := os.ReadFile(filepath.Join(tree, "internal/layers/layers.txt"))
 	if err != nil {
 		return nil, err
@@ -81,5 +83,5 @@ func drawTree(tree string) (map[string]*drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]*drawing{"layers": drawLayers(string(l)), "proof": drawProof(string(p))}, nil
+	return map[string]*draw.Drawing{"layers": drawLayers(string(l)), "proof": drawProof(string(p))}, nil
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"sonde/internal/image"
+
+	"sonde/qemu/draw"
 )
 
 // TestPicturesAreOfThisKernel draws them anew. Two runs differ in addresses and times, and in what other
@@ -24,7 +26,7 @@ func TestPicturesAreOfThisKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := draw(path, ".")
+	all, err := drawAll(path, ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,17 +44,17 @@ func TestPicturesOfFiles(t *testing.T) {
 }
 
 // compare compares what pictures say with what the files do.
-func compare(t *testing.T, all map[string]*drawing) {
+func compare(t *testing.T, all map[string]*draw.Drawing) {
 	t.Helper()
 	for name, d := range all {
-		for _, p := range palettes {
-			file := filepath.Join("docs/pictures", name+p.suffix+".svg")
+		for _, p := range draw.Palettes {
+			file := filepath.Join("docs/pictures", name+p.Suffix+".svg")
 			have, err := os.ReadFile(file)
 			if err != nil {
 				t.Error(err)
 				continue
 			}
-			if was, is := words(t, have), words(t, d.svg(p)); !slices.Equal(was, is) {
+			if was, is := words(t, have), words(t, d.SVG(p)); !slices.Equal(was, is) {
 				t.Errorf("%s is not what go run ./qemu/pictures draws now.\nthe file:\n%s\nnow:\n%s", file, strings.Join(was, "\n"), strings.Join(is, "\n"))
 			}
 		}
@@ -90,11 +92,11 @@ func words(t *testing.T, svg []byte) (list []string) {
 }
 
 func TestWordsOfBothColours(t *testing.T) {
-	d := drawing{title: "a < b", width: 10, height: 10}
-	d.text(1, 2, "trap", "x -> 0xffffffff84000000 & more")
-	d.text(1, 2, "other", "depends")
-	for _, p := range palettes {
-		if got := words(t, d.svg(p)); !slices.Equal(got, []string{"trap x -> ADDRESS & more"}) {
+	d := draw.Drawing{Title: "a < b", Width: 10, Height: 10}
+	d.Text(1, 2, "trap", "x -> 0xffffffff84000000 & more")
+	d.Text(1, 2, "other", "depends")
+	for _, p := range draw.Palettes {
+		if got := words(t, d.SVG(p)); !slices.Equal(got, []string{"trap x -> ADDRESS & more"}) {
 			t.Errorf("%q", got)
 		}
 	}
@@ -103,7 +105,7 @@ func TestWordsOfBothColours(t *testing.T) {
 // TestLayersAreInOrder: the lowest is at the bottom, and only the tree's layers are drawn.
 func TestLayersAreInOrder(t *testing.T) {
 	d := drawLayers("# words: no layer\npure: a b\narch: c < pure\n\ntests: d\nonly x: y\n")
-	got := words(t, d.svg(palettes[0]))[2:]
+	got := words(t, d.SVG(draw.Palettes[0]))[2:]
 	want := []string{"head arch", "step c", "faint imports pure", "head pure", "step a b", "faint imports no other layer"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
@@ -123,7 +125,7 @@ func TestStagesAreRead(t *testing.T) {
 
 func TestLongWordsAreWrapped(t *testing.T) {
 	for s, want := range map[string]int{"": 0, "one": 1, "one two": 2, strings.Repeat("a ", 20): 7, "muchtoolongaword": 1} {
-		if got := wrap(s, 5); len(got) != want {
+		if got := draw.Wrap(s, 5); len(got) != want {
 			t.Errorf("%q: %s", s, fmt.Sprintf("%q", got))
 		}
 	}
@@ -140,11 +142,11 @@ func TestMapIsToScale(t *testing.T) {
 		`<rect x="770" y="70" width="248" height="558" rx="3" class="band"/>`,
 		`<rect x="770" y="349" width="248" height="279" rx="3" class="bar"/>`,
 	} {
-		if !strings.Contains(d.shapes.String(), want) {
-			t.Errorf("no %s in\n%s", want, d.shapes.String())
+		if svg := string(d.SVG(draw.Palettes[0])); !strings.Contains(svg, want) {
+			t.Errorf("no %s in\n%s", want, svg)
 		}
 	}
-	got := words(t, d.svg(palettes[0]))[2:]
+	got := words(t, d.SVG(draw.Palettes[0]))[2:]
 	want := []string{"step large", "step 0 %", "step small", "step 50 %", "step 10000 of 400 instructions", "step     390  a jump", "faint 50 executed"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"sonde/qemu/draw"
 )
 
 const (
@@ -20,41 +22,41 @@ type band struct {
 }
 
 // drawWay draws the steps from the top to the bottom, each at its CPU, and the code as it is from then on.
-func drawWay(w way) *drawing {
-	d := &drawing{title: "How an INT3 becomes a jump, and back", width: clock + w.CPUs*column + codes}
-	d.text(20, 30, "head", fmt.Sprintf("%s, on %d processors", d.title, w.CPUs))
-	d.text(20, 30+row, "faint", "glass -o "+strings.TrimSuffix(w.Place, "+0x0")+"; the times include the recording")
-	y := 30 + 3*row
+func drawWay(w way) *draw.Drawing {
+	d := &draw.Drawing{Title: "How an INT3 becomes a jump, and back", Width: clock + w.CPUs*column + codes}
+	d.Text(20, 30, "head", fmt.Sprintf("%s, on %d processors", d.Title, w.CPUs))
+	d.Text(20, 30+draw.Row, "faint", "glass -o "+strings.TrimSuffix(w.Place, "+0x0")+"; the times include the recording")
+	y := 30 + 3*draw.Row
 	for cpu := range w.CPUs {
-		d.text(clock+cpu*column, y, "faint", fmt.Sprintf("CPU %d", cpu))
+		d.Text(clock+cpu*column, y, "faint", fmt.Sprintf("CPU %d", cpu))
 	}
 	right := clock + w.CPUs*column
-	d.text(right, y, "faint", "the code")
-	y += row + row/2
+	d.Text(right, y, "faint", "the code")
+	y += draw.Row + draw.Row/2
 	bands := []band{{"grace-begins", "grace-over", "grace period", 0}, {"stopping", "stop-over", "one CPU runs", 0}}
-	var over drawing // is drawn upon the bands
+	var over draw.Drawing // is drawn upon the bands
 	last := int64(0)
 	for _, s := range w.Steps {
 		if i := slices.IndexFunc(bands, func(b band) bool { return b.from == s.Step }); i >= 0 {
-			bands[i].y = y - row + 4
-			over.text(right, y, "faint", bands[i].says)
+			bands[i].y = y - draw.Row + 4
+			over.Text(right, y, "faint", bands[i].says)
 		}
-		over.text(20, y, "faint", short(time.Duration(s.T-last)))
+		over.Text(20, y, "faint", short(time.Duration(s.T-last)))
 		last = s.T
-		lines := wrap(s.Says, letters(column-20))
+		lines := draw.Wrap(s.Says, draw.Letters(column-20))
 		for i, line := range lines {
-			over.text(clock+s.CPU*column, y+i*row, s.class(), line)
+			over.Text(clock+s.CPU*column, y+i*draw.Row, s.class(), line)
 		}
 		if class, code := s.code(); code != "" {
-			over.text(right, y, class, code)
+			over.Text(right, y, class, code)
 		}
-		y += len(lines)*row + 4
+		y += len(lines)*draw.Row + 4
 		if i := slices.IndexFunc(bands, func(b band) bool { return b.until == s.Step }); i >= 0 {
-			d.rect(clock-8, bands[i].y, right+codes-20-clock, y-row-bands[i].y, "band")
+			d.Rect(clock-8, bands[i].y, right+codes-20-clock, y-draw.Row-bands[i].y, "band")
 		}
 	}
-	d.shapes.WriteString(over.shapes.String())
-	d.height = y
+	d.Draw(&over)
+	d.Height = y
 	return d
 }
 

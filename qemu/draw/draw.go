@@ -1,4 +1,5 @@
-package main
+// Package draw makes pictures: shapes whose colours come from a palette, as SVG.
+package draw
 
 import (
 	"fmt"
@@ -6,47 +7,51 @@ import (
 	"strings"
 )
 
-// A palette is the colours of a page.
-type palette struct {
-	suffix                                   string // of the file's name
+// A Palette is the colours of a page.
+type Palette struct {
+	Suffix                                   string // of the file's name
 	paper, ink, faint, band, trap, jump, box string
 }
 
-var palettes = []palette{
+// Palettes are for light pages and for dark ones.
+var Palettes = []Palette{
 	{"", "#ffffff", "#1f2328", "#6e7781", "#f0f3f6", "#c4420a", "#1a7f37", "#ddf4ff"},
 	{"-dark", "#0d1117", "#e6edf3", "#8b949e", "#1c2128", "#f0883e", "#3fb950", "#0c2d4a"},
 }
 
 // Sizes of text, in pixels.
 const (
-	row    = 20  // a line
-	letter = 7.3 // a letter
+	Row    = 20  // a line
+	Letter = 7.3 // a letter
 )
 
-// A drawing is shapes whose colours come from a palette, by their class.
-type drawing struct {
-	title         string
-	width, height int
+// A Drawing is shapes whose colours come from a palette, by their class.
+type Drawing struct {
+	Title         string
+	Width, Height int
 	shapes        strings.Builder
 }
 
-func (d *drawing) add(format string, args ...any) { fmt.Fprintf(&d.shapes, format+"\n", args...) }
+// add writes elements of SVG.
+func (d *Drawing) add(format string, args ...any) { fmt.Fprintf(&d.shapes, format+"\n", args...) }
 
-// text writes s. Of several classes, the first is its colour.
-func (d *drawing) text(x, y int, class, s string) {
+// Text writes s. Of several classes, the first is its colour.
+func (d *Drawing) Text(x, y int, class, s string) {
 	d.add(`<text x="%d" y="%d" class="%s">%s</text>`, x, y, class, html.EscapeString(s))
 }
 
-func (d *drawing) rect(x, y, w, h int, class string) {
+// Rect draws a rectangle with round corners.
+func (d *Drawing) Rect(x, y, w, h int, class string) {
 	d.add(`<rect x="%d" y="%d" width="%d" height="%d" rx="3" class="%s"/>`, x, y, w, h, class)
 }
 
-func (d *drawing) line(x1, y1, x2, y2 int, class string) {
+// Line draws a straight one.
+func (d *Drawing) Line(x1, y1, x2, y2 int, class string) {
 	d.add(`<path d="M%d %dL%d %d" class="%s"/>`, x1, y1, x2, y2, class)
 }
 
-// arrow draws a horizontal one, or a dot if it leads nowhere.
-func (d *drawing) arrow(x1, x2, y int) {
+// Arrow draws a horizontal one, or a dot if it leads nowhere.
+func (d *Drawing) Arrow(x1, x2, y int) {
 	const head = 6
 	back := head
 	if x2 < x1 {
@@ -56,32 +61,35 @@ func (d *drawing) arrow(x1, x2, y int) {
 		d.add(`<circle cx="%d" cy="%d" r="3" class="dot"/>`, x1, y)
 		return
 	}
-	d.line(x1, y, x2, y, "line")
+	d.Line(x1, y, x2, y, "line")
 	d.add(`<path d="M%d %dL%d %dL%d %dZ" class="dot"/>`, x2, y, x2-back, y-head/2, x2-back, y+head/2)
 }
 
-// svg is the file, in the colours of p.
-func (d *drawing) svg(p palette) []byte {
+// Draw draws what is in another drawing, over what is there.
+func (d *Drawing) Draw(over *Drawing) { d.shapes.WriteString(over.shapes.String()) }
+
+// SVG is the file, in the colours of p.
+func (d *Drawing) SVG(p Palette) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s">`+"\n",
-		d.width, d.height, d.width, d.height, html.EscapeString(d.title))
+		d.Width, d.Height, d.Width, d.Height, html.EscapeString(d.Title))
 	fmt.Fprintf(&b, `<style>
 text { font: 12px ui-monospace, Menlo, Consolas, monospace; fill: %[2]s }
 .paper { fill: %[1]s } .faint, .other { fill: %[3]s } .head { font-weight: bold } .trap { fill: %[5]s } .jump { fill: %[6]s }
 .band { fill: %[4]s } .box, .bar { fill: %[7]s } .dot { fill: %[2]s } .line { stroke: %[2]s; fill: none } .life { stroke: %[3]s; stroke-dasharray: 2 3; fill: none }
 </style>
 `, p.paper, p.ink, p.faint, p.band, p.trap, p.jump, p.box)
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" class="paper"/>`+"\n", d.width, d.height)
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" class="paper"/>`+"\n", d.Width, d.Height)
 	b.WriteString(d.shapes.String())
 	b.WriteString("</svg>\n")
 	return []byte(b.String())
 }
 
-// letters is how many fit into so many pixels.
-func letters(width float64) int { return int(width / letter) }
+// Letters is how many fit into so many pixels.
+func Letters(width float64) int { return int(width / Letter) }
 
-// wrap breaks s into lines of at most n letters, between words.
-func wrap(s string, n int) (lines []string) {
+// Wrap breaks s into lines of at most n letters, between words.
+func Wrap(s string, n int) (lines []string) {
 	for _, word := range strings.Fields(s) {
 		if last := len(lines) - 1; last >= 0 && len(lines[last])+1+len(word) <= n {
 			lines[last] += " " + word
