@@ -28,6 +28,7 @@ import (
 	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
+	"sonde/kernel/cpu/percpu"
 	"sonde/kernel/handler"
 	"sonde/kernel/irq"
 	"sonde/kernel/kthread"
@@ -74,6 +75,7 @@ func main() {
 		attach.Provide(k, tick.Provider{})
 	}
 	attach.Provide(attach.Event, tracepoint.Provider{})
+	percpu.Init(unsafe.Pointer(areas[0].CPU), cpu.Num())
 	kprobes.Init()
 	for _, k := range []attach.Kind{attach.Kernel, attach.Line, attach.Inline} {
 		attach.Provide(k, link.Provider{})

@@ -30,7 +30,7 @@ func film(k *Kprobe, r *amd64.Regs) int {
 		stage = glass.Jumped
 	}
 	c.shoot(r, stage, nil, 0, 0)
-	if c.rest(&states[id].state, r) {
+	if c.rest(states[id], r) {
 		return 1
 	}
 	return 0
@@ -198,7 +198,7 @@ func filmPost(k *Kprobe, r *amd64.Regs, _ uint64) {
 	if films[id] != uintptr(unsafe.Pointer(c)) {
 		return
 	}
-	st := &states[id].state
+	st := states[id]
 	stage := glass.PutBack
 	if asPoint(st.point).Slot == 0 {
 		stage = glass.Emulated

@@ -80,7 +80,7 @@ take: \
 // (hit_trap.go) does, in assembly, and enters a return probe behind it. A changed IP is
 // ignored: kprobes.txt §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 26eb9f4a43f6, asm d9ff4d93ec14.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 175a004418f0, asm d9ff4d93ec14.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 several:
 	MOVL	$const_idle, state_phase(SI)

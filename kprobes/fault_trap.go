@@ -24,7 +24,7 @@ import (
 // instruction, and a handler that faults is abandoned.
 func onFault(r *amd64.Regs, addr uint64) notifier.Action {
 	id := trap.ID(r)
-	st := &states[id].state
+	st := states[id]
 	if st.Probe != 0 && handler.Interrupted(st.Frame) { // the fault belongs to the interrupt
 		if mm.Slots.Contains(uintptr(r.IP)) {
 			toOriginal(r)
@@ -221,7 +221,7 @@ func emulatedAt(ip uintptr) uintptr {
 	if ip < performLo || ip >= performHi {
 		return ip
 	}
-	st := &states[cpu.ID()].state
+	st := states[cpu.ID()]
 	if st.phase != emulating {
 		return ip
 	}

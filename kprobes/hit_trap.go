@@ -133,7 +133,7 @@ func (st *state) begins(pt *point, r *amd64.Regs) {
 // onDetour is onBreakpoint for a hit of pt by a jump.
 func onDetour(r *amd64.Regs, pt *point) {
 	id := trap.ID(r)
-	st := &states[id].state
+	st := states[id]
 	if st.phase != idle {
 		pt.countMissed(id)
 		r.IP = uint64(pt.resume.Load())

@@ -80,10 +80,10 @@ func Init() {
 	machine.This = machine.Real(reach.NewGuard(g, noKprobe))
 	machine.This.Drain, machine.This.Watch = drainJumps, handler.Watch
 	goLean()
-	trap.SetProbes(initState)
+	trap.States(initState)
 	trap.SetHandler(amd64.VEC_BP, onBreakpoint)
 	trap.SetHandler(amd64.VEC_DB, onStep)
-	handlers.Register(&states[0].State, unsafe.Sizeof(states[0]))
+	handlers.Register(&states[0].State, trap.AreaSize)
 	goruntime.ReplaceReturns(trampolinePC, onLeft)
 	detour.SetTemplates(codeAt.detour, codeAt.note, codeAt.plain, codeAt.late)
 	tellOfCopies()
@@ -139,11 +139,12 @@ var lean bool
 // Context: goroutine, after Init.
 func Lean() bool { return lean }
 
-// initState fills in the constant part of CPU id's state, and returns its address.
+// initState makes s the state of CPU id, and fills in its constant part. Safe because: there is room, see states.
 //
 // Context: boot, after goLean.
-func initState(id int) uintptr {
-	st := &states[id].state
+func initState(id int, s *trap.State) {
+	st := (*state)(unsafe.Pointer(s))
+	states[id] = st
 	st.id, st.trampoline = uint64(id), trampolinePC
 	st.part = uint64(id) << probe.AccountShift
 	st.noted = codeAt.noted
@@ -151,7 +152,6 @@ func initState(id int) uintptr {
 	if !lean {
 		st.onDetour, st.onReturn, st.onNote = goabi.CodeOf(onDetourEager), goabi.CodeOf(onReturnEager), goabi.CodeOf(onNoteEager)
 	}
-	return uintptr(unsafe.Pointer(st))
 }
 
 // dataWord returns a word of the image's data. Context: goroutine.

@@ -72,7 +72,7 @@ func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 func onNote(r *amd64.Regs, rp *Kretprobe) {
 	id := trap.ID(r)
 	rp.KP.ledger.Count(id, probe.Entered)
-	rp.note(&states[id].state, id, r)
+	rp.note(states[id], id, r)
 }
 
 // declines calls the entry handler and reports whether it declines the call. It notes the
@@ -125,7 +125,7 @@ func onLeft(head uintptr) {
 // has them (kprobes.txt §5).
 func onReturn(r *amd64.Regs) {
 	id := trap.ID(r)
-	st := &states[id].state
+	st := states[id]
 	if st.phase != idle {
 		missReturn(id, r)
 		return

@@ -26,8 +26,9 @@ import (
 // needs a write barrier; whoever removes them, with mu held, keeps them alive until every
 // CPU has been outside all handlers.
 type state struct {
-	phase phase
-	soft  uint64 // number of hits by a jump: distinguishes one from the next
+	phase   phase
+	running uint32 // of a program: package trap's
+	soft    uint64 // number of hits by a jump: distinguishes one from the next
 	handler.State
 	point uintptr // the *point hit
 	next  uintptr // the **Kprobe of the list that comes next
@@ -73,11 +74,15 @@ const (
 	filming         // stepping, and a camera records it
 )
 
-// states is spaced so that no two CPUs write to one cache line.
-var states [trap.MaxCPUs]struct {
-	state
-	_ [256 - unsafe.Sizeof(state{})]byte
-}
+// states are in the CPUs' trap.CPU, so that code finds the phase at GS.
+var states [trap.MaxCPUs]*state
+
+// This does not compile unless they have room there, and the word that is 0 outside of hits and programs is as package
+// trap has it.
+const (
+	_ = unsafe.Sizeof(trap.State{}) - unsafe.Sizeof(state{})
+	_ = -(unsafe.Offsetof(state{}.phase) + unsafe.Offsetof(state{}.running) ^ (trap.OffsetRunning - trap.OffsetState))
+)
 
 // busy reports whether the CPU is in a hit. Context: any.
 func (st *state) busy() bool { return atomic.LoadUint32((*uint32)(&st.phase)) != uint32(idle) }
@@ -88,7 +93,7 @@ func (st *state) busy() bool { return atomic.LoadUint32((*uint32)(&st.phase)) !=
 // Context: goroutine.
 func drainJumps() {
 	for i := range cpu.Num() {
-		st := &states[i].state
+		st := states[i]
 		for hits := atomic.LoadUint64(&st.soft); st.busy() && atomic.LoadUint64(&st.soft) == hits; {
 			runtime.Gosched()
 		}
@@ -137,7 +142,7 @@ func blameProbe(p uintptr) (h die.Handler, first bool) {
 
 // whileWatching is handler.Kind's Watching: a probe that the watch hits counts as missed.
 func whileWatching(id int, on bool) {
-	st := &states[id].state
+	st := states[id]
 	switch {
 	case on && st.phase == idle:
 		st.phase = watching
@@ -150,7 +155,7 @@ func whileWatching(id int, on bool) {
 // the hit's trap.
 func afterAbandon(r *amd64.Regs) {
 	id := trap.ID(r)
-	st := &states[id].state
+	st := states[id]
 	if st.Probe != 0 {
 		k := asProbe(st.Probe)
 		if st.phase == post || st.phase == faulting {
@@ -199,7 +204,7 @@ func task() uintptr {
 	if g := goruntime.Task(); g != 0 {
 		return g
 	}
-	if st := &states[cpu.ID()].state; st.Probe != 0 {
+	if st := states[cpu.ID()]; st.Probe != 0 {
 		return uintptr(unsafe.Pointer(trap.G(asRegs(st.Frame))))
 	}
 	return 0

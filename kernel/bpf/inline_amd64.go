@@ -59,7 +59,7 @@ func (p *Prog) around() (enter, leave []byte) {
 		in.put(0x48, 0x8b, 0x58, regs) // MOVQ regs(AX), BX
 		return in, nil
 	}
-	in.put(0x65, 0x48, 0x83, 0x3c, 0x25) // CMPQ running(GS), $0
+	in.put(0x65, 0x83, 0x3c, 0x25) // CMPL running(GS), $0
 	in.imm32(offsetRunning)
 	in.put(0)
 	in.over(jumpEqual, func() {
@@ -71,7 +71,7 @@ func (p *Prog) around() (enter, leave []byte) {
 		in.put(0x48, 0xff, 0x04, 0x1a) // INCQ (DX)(BX)
 		in.put(0x31, 0xc0, 0xc3)       // XORL AX, AX; RET
 	})
-	in.put(0x65, 0x48, 0x89, 0x24, 0x25) // MOVQ SP, running(GS)
+	in.put(0x65, 0x89, 0x24, 0x25) // MOVL SP, running(GS)
 	in.imm32(offsetRunning)
 	in.put(0x48, 0x8b, 0x58, regs) // MOVQ regs(AX), BX
 	out.notRunning()
@@ -79,7 +79,7 @@ func (p *Prog) around() (enter, leave []byte) {
 }
 
 func (a *asm) notRunning() {
-	a.put(0x65, 0x48, 0xc7, 0x04, 0x25) // MOVQ $0, running(GS)
+	a.put(0x65, 0xc7, 0x04, 0x25) // MOVL $0, running(GS)
 	a.imm32(offsetRunning)
 	a.imm32(0)
 }
@@ -200,6 +200,13 @@ func (m *Map) inlineElement(index int64) []byte {
 
 // table puts the address of a byte of this CPU's table in AX.
 func (a *asm) table(m *Map, offset uintptr) {
+	if m.near != 0 {
+		a.put(0x65, 0x48, 0x8b, 0x04, 0x25) // MOVQ 0(GS), AX: the GS base
+		a.imm32(0)
+		a.put(0x48, 0x05) // ADDQ $offset, AX
+		a.imm32(uint32(m.near) + uint32(offset))
+		return
+	}
 	a.put(0x48, 0xb8) // MOVQ $base, AX
 	a.imm64(uintptr(m.base) + offset)
 	if m.each == 0 {

@@ -6,7 +6,9 @@ import (
 	"syscall"
 	"unsafe"
 
+	"sonde/arch/amd64/trap"
 	"sonde/bpf"
+	"sonde/kernel/cpu/percpu"
 	"sonde/kernel/refusal"
 	"sonde/kernel/ring"
 )
@@ -21,6 +23,7 @@ type Map struct {
 	memory []byte
 	base   unsafe.Pointer // of the first table
 	each   uintptr        // from one CPU's table to the next; 0: there is one
+	near   percpu.Offset  // of a small per-CPU array: the distance of each table from its CPU's GS base; 0: elsewhere
 	stride uintptr        // from one entry of a table to the next
 	value  uintptr        // of a hash: where in an entry the value is
 	mask   uint64         // of a hash: places of a table, less 1
@@ -82,10 +85,12 @@ func makeMap(m *Map) (_ *Map, err error) {
 	if m.perCPU() {
 		m.each = size
 	}
-	if m.memory, err = memory.alloc(parts * int(size)); err != nil {
-		return nil, err
+	if !m.takeNear(size) {
+		if m.memory, err = memory.alloc(parts * int(size)); err != nil {
+			return nil, err
+		}
+		m.base = unsafe.Pointer(unsafe.SliceData(m.memory))
 	}
-	m.base = unsafe.Pointer(unsafe.SliceData(m.memory))
 	switch {
 	case m.owned && m.is(bpf.RingBuf):
 		m.shared = ring.NewShared(m.memory)
@@ -95,6 +100,24 @@ func makeMap(m *Map) (_ *Map, err error) {
 	}
 	allMaps.add(m)
 	return m, nil
+}
+
+// mostNear is how many bytes a table has at most that is at its CPU's GS base.
+const mostNear = 1 << 10
+
+// takeNear puts the tables of a small per-CPU array where a CPU finds its own without computing an address, if there
+// is room.
+func (m *Map) takeNear(size uintptr) bool {
+	if !m.is(bpf.PerCPUArray) || size > mostNear {
+		return false
+	}
+	off, err := percpu.Take(int(size))
+	if err != nil {
+		return false
+	}
+	m.near, m.base, m.each = off, percpu.At(off, 0), trap.AreaSize
+	m.memory = unsafe.Slice((*byte)(m.base), size)
+	return true
 }
 
 const wordSize = 8
@@ -116,7 +139,12 @@ func (m *Map) Tables() int {
 }
 
 // Bytes is how much memory the map takes.
-func (m *Map) Bytes() int { return len(m.memory) }
+func (m *Map) Bytes() int {
+	if m.near != 0 {
+		return len(m.memory) * cpus()
+	}
+	return len(m.memory)
+}
 
 // Lost is how often something did not fit, into a table or into the ring.
 func (m *Map) Lost() uint64 {
@@ -175,7 +203,11 @@ func (m *Map) keep(n int) error {
 // drop frees the memory if nobody is left. Called with mu held.
 func (m *Map) drop() {
 	if m.closed && m.users == 0 && m.memory != nil {
-		memory.free(m.memory)
+		if m.near != 0 {
+			percpu.Give(m.near, len(m.memory))
+		} else {
+			memory.free(m.memory)
+		}
 		m.memory, m.base = nil, nil
 		allMaps.remove(m)
 		for _, of := range m.inner {

@@ -130,8 +130,8 @@ var hits = []Mutant{
 		Why: "a handler that never returns keeps its CPU for ever",
 	},
 	{
-		Name: "one-state-for-all-cpus", In: "kprobes.initState",
-		Old: "id].state", New: "0].state",
+		Name: "one-state-for-all-cpus", In: "arch/amd64/trap.(*CPU).initSoft",
+		Old: "&c.State", New: "&cpus[0].State",
 		By:  kernel(2, "kprobes/handlers_run_on_all_cpus_at_once"),
 		Why: "two CPUs that hit at the same time overwrite what the other has noted",
 	},

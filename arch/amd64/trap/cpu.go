@@ -80,9 +80,9 @@ type CPU struct {
 	choose  uintptr // addresses of functions
 	loadXMM uintptr
 	restore uintptr
-	probes  uintptr // see SetProbes
+	probes  uintptr // address of State
 
-	running uintptr // see OffsetRunning
+	State State
 
 	gdt [amd64.GDTSlots]uint64
 	tss amd64.TSS
@@ -90,6 +90,16 @@ type CPU struct {
 
 	counts [vectors]uint64 // how often each vector arrived
 }
+
+// A State is package kprobes' memory of one CPU, which that lays out. Its first word, of 8 bytes, is 0 while the CPU
+// is in no hit and in no program: one comparison asks for both.
+type State struct {
+	phase   uint32
+	running uint32 // see OffsetRunning
+	_       [stateSize - 8]byte
+}
+
+const stateSize = 256
 
 // cpus are the CPUs that Install has been called for.
 var cpus [MaxCPUs]*CPU
@@ -99,14 +109,17 @@ var cpus [MaxCPUs]*CPU
 // uses little memory.
 const _ = page - unsafe.Sizeof(CPU{})
 
-// Sizes of what Area lays out, in bytes. A page below each stack is unmapped.
+// Sizes of what Area lays out, in bytes. A page below each stack is unmapped. At DataAt is the memory that package
+// percpu gives out.
 const (
 	page      = 4096
 	entrySize = page
 	nmiSize   = 4 * page
 	faultSize = 6 * page
 	trapSize  = 16 * page
-	AreaSize  = page + 2*(page+entrySize) + (page + nmiSize) + (page + faultSize) + (page + trapSize)
+	DataSize  = 256 << 10
+	DataAt    = page + 2*(page+entrySize) + (page + nmiSize) + (page + faultSize) + (page + trapSize)
+	AreaSize  = DataAt + DataSize
 	MaxGuards = 5
 	reserve   = 8 << 10 // bytes that must be free on the trap stack when a trap comes
 	nestGap   = 128     // left free below interrupted trap code: emulating its PUSH or CALL stores there

@@ -8,13 +8,13 @@ import "unsafe"
 // finds what it needs of this package through the CPU: the place for the frame, and functions that
 // the entry stub uses, too.
 
-// SetProbes stores probes(id) in the field of that name, where CPU id's soft traps find it.
+// States calls f with each CPU's State, which is zero.
 //
-// Context: boot, before the first.
-func SetProbes(probes func(id int) uintptr) {
+// Context: boot, before the first soft trap.
+func States(f func(id int, s *State)) {
 	for id, c := range cpus {
 		if c != nil {
-			c.probes = probes(id)
+			f(id, &c.State)
 		}
 	}
 }
@@ -26,6 +26,7 @@ func softAddresses() (choose, load, restore uintptr)
 // Context: boot, before the runtime.
 func (c *CPU) initSoft(id uint32) {
 	cpus[id] = c
+	c.probes = uintptr(unsafe.Pointer(&c.State))
 	c.fresh = c.stacks[stackTrap].hi - unsafe.Sizeof(Frame{}) - regSize
 	c.choose, c.loadXMM, c.restore = softAddresses()
 }
