@@ -5,6 +5,7 @@ go 1.26.5
 require (
 	github.com/cilium/ebpf v0.17.1
 	github.com/google/pprof v0.0.0-20260604005048-7023385849c0
+	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724
 	github.com/usbarmory/tamago v1.26.6
 	golang.org/x/arch v0.32.0
 	golang.org/x/image v0.30.0

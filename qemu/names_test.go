@@ -42,6 +42,18 @@ var named = []struct{ command, want string }{
 	{`bt -q -e 'uprobe:/bin/generic:type:.eq.main.odd { @ = count(); }' -c generic`, "@: 1"},
 	{`for f in generic places LIBRARY; do bt -l "uprobe:$f:*" | while read -r l; do case $l in *main.*|*eq*odd*|*'$'*|*@*) bt -q --dry-run -e "$l { }" 2>&1;; esac; done; done`, ""},
 
+	// Names of C++ and Rust are as in the source, those of code that a program makes as it says, others those of the file.
+	{`bt -q -e 'uprobe:/bin/mangled:cpp:"ns::Sq::area(int)" { @[func] = count(); }' -c mangled`, "@[ns::Sq::area(int)]: 2"},
+	{`bt -q -e 'uprobe:/bin/mangled:cpp:add { @ = count(); }' -c mangled`, "@: 2"},
+	{`bt -q -e 'uprobe:/bin/mangled:"add(int, int)" { @ = count(); }' -c mangled`, "@: 1"},
+	{`bt -q -e 'uprobe:/bin/mangled:mycrate::* { @[usym(reg("ip"))] = count(); }' -c mangled`, "@[mycrate::foo]: 1"},
+	{`bt -l 'uprobe:/bin/mangled:*Sq::area*'`, "uprobe:/bin/mangled:_ZN2ns2Sq4areaEi"},
+	{`explain '/bin/mangled:ns::Sq::area(int)' | grep -c 'Not probed'`, "1"},
+	{`bt -q -e 'uprobe:/bin/mangled:_ZN2ns2Sq4areaEi { printf("%s", ustack(2)); }' -c mangled`,
+		"ns::Sq::area(int)+0\nInterpreted:hello.js:7+6\nns::Sq::area(int)+0\n[anon]+0x46"},
+	{`bt -q -f json -e 'uprobe:/bin/mangled:add* { @[usym(reg("ip"))] = count(); }' -c mangled | grep -c 'add(int, int)'`, "1"},
+	{`bt -q -e 'uprobe:LIBRARY:0x1000 { printf("%s", ustack(1)); }' -c versions`, "libnames.so+0x1000"}, // its .init has no name
+
 	// Quotes protect files.
 	{`mkdir '/tmp/a:b@c$1 d'; cp /bin/places '/tmp/a:b@c$1 d/p'; cd '/tmp/a:b@c$1 d'; bt -q -e 'uprobe:"/tmp/a:b@c$1 d/p":work { @ = count(); }' -c ./p`, "@: 1"},
 	{`cd '/tmp/a:b@c$1 d'; bt -q -e 'uprobe:./p:work { @ = count(); }' -c ./p`, "@: 1"},
@@ -101,6 +113,7 @@ func namesArchive(t *testing.T, dir string, library *strings.Replacer) string {
 		{"gcc", "-O1", "-shared", "-fPIC", "-Wl,--version-script=" + in("library.map"), "-s", "-o", at("libnames.so"), in("library.c")},
 		{"gcc", "-O1", "-o", at("versions"), in("versions.c"), "-L" + dir, "-lnames", "-Wl,-rpath," + dir},
 		{"gcc", "-O1", "-static", "-o", at("places"), in("places.c")},
+		{"gcc", "-O1", "-fno-omit-frame-pointer", "-static", "-o", at("mangled"), in("mangled.c")},
 		{"go", "build", "-o", at("generic"), in("generic.go")},
 	} {
 		if err := command(args[0], args[1:]...); err != nil {
@@ -116,7 +129,7 @@ func namesArchive(t *testing.T, dir string, library *strings.Replacer) string {
 			t.Fatal(err)
 		}
 	}
-	for _, file := range []string{"names:/names", "twins:/bin/twins", "versions:/bin/versions", "places:/bin/places", "generic:/bin/generic"} {
+	for _, file := range []string{"names:/names", "twins:/bin/twins", "versions:/bin/versions", "places:/bin/places", "mangled:/bin/mangled", "generic:/bin/generic"} {
 		if err := a.Add(at(file)); err != nil {
 			t.Fatal(err)
 		}

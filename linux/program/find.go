@@ -91,14 +91,18 @@ func (f *File) indirect(name string) error {
 
 // Named returns the functions of that name, by address. Several files of a program may each have a static one. Of a
 // function with versions, NAME is the one that programs are linked with today, and NAME@VERSION an older one; of one
-// that has only older ones, NAME is all of them.
+// that has only older ones, NAME is all of them. A function of C++ or Rust has the name in its source, too; without
+// parameters, that is all of those that differ in them.
 func (f *File) Named(name string) (found []Symbol) {
+	if name == "" {
+		return nil
+	}
 	all := f.names[name]
 	if all == nil {
 		all = f.older[name]
 	}
-	if name == "" {
-		return nil
+	if all == nil {
+		all = f.plain()[name]
 	}
 	for _, i := range all {
 		found = append(found, f.funcs[i])
@@ -142,12 +146,12 @@ func several(name string, found []Symbol) error {
 }
 
 // Fitting returns the names of the functions that fit a pattern, as kallsyms.Fits says, each once, by address. That of
-// an older version fits with what follows the @ and without.
+// an older version fits with what follows the @ and without; that of a function of C++ or Rust also as in its source.
 func (f *File) Fitting(pattern string) (names []string) {
 	known := map[string]bool{}
 	for _, s := range f.funcs {
 		base, _ := cutVersion(s.Name)
-		if !known[s.Name] && (kallsyms.Fits(pattern, s.Name) || kallsyms.Fits(pattern, base)) {
+		if !known[s.Name] && (kallsyms.Fits(pattern, s.Name) || kallsyms.Fits(pattern, base) || mangled(base) && kallsyms.Fits(pattern, Plain(base))) {
 			known[s.Name] = true
 			names = append(names, s.Name)
 		}

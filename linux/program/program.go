@@ -59,7 +59,8 @@ type File struct {
 	names  map[string][]int // places in funcs
 	older  map[string][]int // of older versions, by the name without it
 	frames *cfi.Table
-	gotab  *gotab // nil if there is none
+	gotab  *gotab                  // nil if there is none
+	plain  func() map[string][]int // places in funcs by names of C++ and Rust as in the source
 
 	mu   sync.Mutex
 	last *function // guarded by mu: the one whose instructions were asked for last
@@ -77,6 +78,7 @@ func Open(r io.ReaderAt) (*File, error) {
 	f.readFrames()
 	f.readGo()
 	f.index(f.readSymbols())
+	f.plain = sync.OnceValue(f.readPlain)
 	return f, nil
 }
 

@@ -3,9 +3,12 @@
 package symbols
 
 import (
+	"iter"
+	"path"
 	"slices"
 	"sync"
 
+	"sonde/kallsyms"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/program"
@@ -22,9 +25,10 @@ type Names struct {
 	ended []process // the last at the end
 	areas int       // of all these
 	files map[string]*file
+	jits  map[int]*jit // by process
 }
 
-// process is the code of files that a process had mapped when it ended.
+// process is the code that a process had mapped when it ended.
 type process struct {
 	pid   int
 	areas []space.Area
@@ -44,7 +48,7 @@ const (
 
 // Watch begins to note what processes have mapped, until Close.
 func Watch(t *proc.Table) *Names {
-	n := &Names{table: t, files: map[string]*file{}}
+	n := &Names{table: t, files: map[string]*file{}, jits: map[int]*jit{}}
 	n.engine.End = n.note
 	t.Watch(&n.engine)
 	return n
@@ -59,7 +63,7 @@ func (n *Names) note(t *proc.Thread) {
 func (n *Names) keep(pid int, areas []space.Area) {
 	var code []space.Area
 	for _, a := range areas {
-		if a.Prot&space.Exec != 0 && a.Ident.Name != "" && len(code) < mostAreas {
+		if a.Prot&space.Exec != 0 && len(code) < mostAreas {
 			code = append(code, a)
 		}
 	}
@@ -86,62 +90,78 @@ func (n *Names) Close() {
 	n.files = nil
 }
 
-// Name returns the function of a process that an address is in, and how far; pid 0: of the process that ended
-// last and has a function there, or of the youngest that runs. ok is false if nothing is known of it.
-func (n *Names) Name(addr uint64, pid int) (name string, off uint64, ok bool) {
+// Name returns what is at an address of a process; pid 0: of the process that ended last and has a function there,
+// or of the youngest that runs. It is the function; where none is known, the file, or what else is mapped. ok is
+// false if nothing is known of it.
+func (n *Names) Name(addr uint64, pid int) (at kallsyms.Named, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if p, err := n.table.Find(pid); pid != 0 && err == nil && p.Memory() != nil {
-		if name, off, ok = n.in(p.Memory().Areas(), addr); ok {
-			return name, off, true
+	for areas, of := range n.processes(pid) {
+		if found, mapped := n.in(areas, addr, of); mapped {
+			if at, ok = found, true; pid != 0 || at.Function {
+				break
+			}
 		}
 	}
-	for i := len(n.ended) - 1; i >= 0 && !ok; i-- {
-		if p := n.ended[i]; pid == 0 || p.pid == pid {
-			name, off, ok = n.in(p.areas, addr)
-		}
-	}
-	if pid == 0 && !ok {
-		return n.running(addr)
-	}
-	return name, off, ok
+	return at, ok
 }
 
-// running is Name for an address of any process that runs. Called with mu held.
-func (n *Names) running(addr uint64) (name string, off uint64, ok bool) {
-	for _, p := range slices.Backward(n.table.Processes()) {
-		if mem := p.Memory(); mem != nil && !ok {
-			name, off, ok = n.in(mem.Areas(), addr)
+// processes are what a process has mapped, or all; those that have ended come first if it is all.
+func (n *Names) processes(pid int) iter.Seq2[[]space.Area, int] {
+	return func(yield func([]space.Area, int) bool) {
+		if p, err := n.table.Find(pid); pid != 0 && err == nil && p.Memory() != nil && !yield(p.Memory().Areas(), pid) {
+			return
+		}
+		for _, p := range slices.Backward(n.ended) {
+			if (pid == 0 || p.pid == pid) && !yield(p.areas, p.pid) {
+				return
+			}
+		}
+		for _, p := range slices.Backward(n.table.Processes()) {
+			if mem := p.Memory(); pid == 0 && mem != nil && !yield(mem.Areas(), p.PID) {
+				return
+			}
 		}
 	}
-	return name, off, ok
 }
 
-// in names an address in the memory that these areas are. Called with mu held.
-func (n *Names) in(areas []space.Area, addr uint64) (name string, off uint64, ok bool) {
-	for _, a := range areas {
-		if addr < a.Start || addr >= a.End {
-			continue
-		}
-		f := n.file(a.Ident.Name)
-		if f == nil {
-			return "", 0, false
-		}
-		bias, ok := f.Bias(a.Start, a.Offset)
-		if !ok {
-			return "", 0, false
-		}
-		s, off, ok := f.At(addr - bias)
-		return s.Name, off, ok && s.Name != ""
+// in names an address in the memory of a process that these areas are. Called with mu held.
+func (n *Names) in(areas []space.Area, addr uint64, pid int) (at kallsyms.Named, ok bool) {
+	i := slices.IndexFunc(areas, func(a space.Area) bool { return addr >= a.Start && addr < a.End })
+	if i < 0 {
+		return at, false
 	}
-	return "", 0, false
+	a := areas[i]
+	if a.Ident.Name == "" || a.Ident.Name[0] != '/' {
+		return n.unnamed(a, addr, pid), true
+	}
+	at = kallsyms.Named{Name: path.Base(a.Ident.Name), Offset: addr - a.Start + a.Offset, File: a.Ident.Name}
+	if f := n.file(a.Ident.Name); f != nil {
+		if bias, ok := f.Bias(a.Start, a.Offset); ok {
+			if s, off, ok := f.At(addr - bias); ok && s.Name != "" {
+				at.Name, at.Offset, at.Function = program.Plain(s.Name), off, true
+			}
+		}
+	}
+	return at, true
+}
+
+// unnamed names an address in an area of no file. Called with mu held.
+func (n *Names) unnamed(a space.Area, addr uint64, pid int) kallsyms.Named {
+	if a.Prot&space.Exec != 0 {
+		if f := n.made(pid).at(addr); f != nil {
+			return kallsyms.Named{Name: f.name, Offset: addr - f.start, File: mapPath(pid), Function: true}
+		}
+	}
+	name := a.Ident.Name
+	if name == "" {
+		name = "[anon]"
+	}
+	return kallsyms.Named{Name: name, Offset: addr - a.Start, File: name}
 }
 
 // file returns what the file at a path says; nil: nothing. Called with mu held.
 func (n *Names) file(path string) *program.File {
-	if path == "" || path[0] != '/' {
-		return nil
-	}
 	f := n.files[path]
 	if f == nil {
 		f = new(file)

@@ -1,6 +1,7 @@
 package symbols
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -45,21 +46,59 @@ func TestNames(t *testing.T) {
 	other.Ident.Name = "/symbols_none"
 	n.ended = []process{{5, []space.Area{area}}, {6, []space.Area{other}}}
 	for _, pid := range []int{5, 0} {
-		if name, at, ok := n.Name(addr, pid); !ok || name == "" || at != 1 {
-			t.Errorf("process %d: %q+%d, %v; want %s+1", pid, name, at, ok, fn.Name)
+		if at, ok := n.Name(addr, pid); !ok || !at.Function || at.Name == "" || at.Offset != 1 || at.File != "/symbols_test" {
+			t.Errorf("process %d: %+v, %v; want %s+1", pid, at, ok, fn.Name)
 		}
 	}
-	if _, _, ok := n.Name(addr, 6); ok {
-		t.Error("a script has functions")
+	if at, ok := n.Name(addr, 6); !ok || at.String() != fmt.Sprintf("symbols_none+%#x", off+1) || at.Function {
+		t.Errorf("in a file without functions: %v, %v", at, ok)
 	}
-	if _, _, ok := n.Name(0x1000, 5); ok {
+	if _, ok := n.Name(0x1000, 5); ok {
 		t.Error("there is a name where nothing is mapped")
 	}
 	runs(t, w, "/symbols_test", area.Offset, func(at uint64) {
-		if name, off, ok := n.Name(at+addr-area.Start, 0); !ok || name == "" || off != 1 {
-			t.Errorf("while it runs: %q+%d, %v; want %s+1", name, off, ok, fn.Name)
+		if at, ok := n.Name(at+addr-area.Start, 0); !ok || !at.Function || at.Offset != 1 {
+			t.Errorf("while it runs: %+v, %v; want %s+1", at, ok, fn.Name)
 		}
 	})
+}
+
+// TestMadeFunctions: functions that a process has made have the names that it gives them in /tmp/perf-PID.map, until
+// it gives them others; what else is mapped has the mapping's.
+func TestMadeFunctions(t *testing.T) {
+	if err := vfs.MkdirAll("/tmp", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	w := proctest.NewWorld(16<<20, linux.Handle)
+	n := Watch(w.Table)
+	defer n.Close()
+	code := space.Area{Start: 0x5000, End: 0x9000, Prot: space.Read | space.Exec}
+	heap := space.Area{Start: 0x10000, End: 0x20000}
+	heap.Ident.Name = "[heap]"
+	n.ended = []process{{5, []space.Area{code, heap}}}
+	names := func(addr uint64, want string) {
+		t.Helper()
+		if at, ok := n.Name(addr, 5); !ok || at.String() != want {
+			t.Errorf("%#x is %s, %v, want %s", addr, at, ok, want)
+		}
+	}
+	names(0x5010, "[anon]+0x10")
+	names(0x10123, "[heap]+0x123")
+	const path = "/tmp/perf-5.map"
+	if err := vfs.WriteFile(path, []byte("not a line\n5010 20 Interpreted:hello.js:7\n0x6000 zz none\n5000 2000 stub of all \n5040 8")); err != nil {
+		t.Fatal(err)
+	}
+	for addr, want := range map[uint64]string{0x5000: "stub of all+0", 0x5010: "Interpreted:hello.js:7+0", 0x502f: "Interpreted:hello.js:7+31", 0x5030: "stub of all+48", 0x7000: "[anon]+0x2000"} {
+		names(addr, want)
+	}
+	if err := vfs.WriteFile(path, []byte("5010 20 Interpreted:hello.js:7\n5010 20 Optimized:hello.js:7\n")); err != nil {
+		t.Fatal(err)
+	}
+	names(0x5011, "Optimized:hello.js:7+1")
+	if err := vfs.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	names(0x5011, "Optimized:hello.js:7+1")
 }
 
 // runs calls f while a process runs that has mapped a page of a file.

@@ -5,6 +5,7 @@ package replay
 import (
 	"syscall"
 
+	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
 	"sonde/uprobes"
@@ -14,7 +15,7 @@ import (
 // A filming is a camera at a place in programs.
 type filming struct {
 	camera uprobes.Camera
-	users  func(addr uint64, pid int) (name string, off uint64, ok bool)
+	users  func(addr uint64, pid int) (at kallsyms.Named, ok bool)
 	site   attach.Site
 	pid    func() int // of the recorded hit
 }
@@ -72,8 +73,8 @@ func (f *filming) symbol(addr uint64) (name string, base uint64, ok bool) {
 		return name, base, ok
 	}
 	if f.users != nil {
-		name, off, ok := f.users(addr, f.pid())
-		return name, addr - off, ok
+		at, ok := f.users(addr, f.pid())
+		return at.Name, addr - at.Offset, ok && at.Function
 	}
 	spot, ok := f.camera.Spot()
 	return f.site.Symbol, spot.Addr - f.site.Offset, ok && f.site.Symbol != "" && addr-spot.Addr <= uint64(len(spot.Code))

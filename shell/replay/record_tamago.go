@@ -30,7 +30,7 @@ type Request struct {
 	CPU     int    // hits on this CPU alone; -1: on any
 	Witness bool   // record where the code goes on, by a probe there
 	// Users names addresses of programs; nil: they have no names.
-	Users func(addr uint64, pid int) (name string, off uint64, ok bool)
+	Users func(addr uint64, pid int) (at kallsyms.Named, ok bool)
 }
 
 // A Shot is a camera at its place, with the probes that were put there for it.

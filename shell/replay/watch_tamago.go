@@ -5,6 +5,7 @@ package replay
 import (
 	"syscall"
 
+	"sonde/kallsyms"
 	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
 	"sonde/kwatch"
@@ -17,7 +18,7 @@ type watching struct {
 	name   string       // as people write it
 	pid    int          // 0: the kernel's
 	link   *attach.Link // the watchpoint was registered for the camera; nil: there was one
-	users  func(addr uint64, pid int) (name string, off uint64, ok bool)
+	users  func(addr uint64, pid int) (at kallsyms.Named, ok bool)
 }
 
 func emptyWatch(*attach.Hit) {}
@@ -85,8 +86,8 @@ func (w *watching) symbol(addr uint64) (name string, base uint64, ok bool) {
 	if w.users == nil {
 		return "", 0, false
 	}
-	name, off, ok := w.users(addr, w.pid)
-	return name, addr - off, ok
+	at, ok := w.users(addr, w.pid)
+	return at.Name, addr - at.Offset, ok && at.Function
 }
 
 // nowhere is Take.Line of a program: its lines are not known.

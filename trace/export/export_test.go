@@ -10,6 +10,7 @@ import (
 
 	google "github.com/google/pprof/profile"
 	"google.golang.org/protobuf/encoding/protowire"
+	"sonde/kallsyms"
 	"sonde/trace/lang"
 	"sonde/trace/out"
 )
@@ -32,7 +33,14 @@ func written(t *testing.T, format string) []byte {
 			t.Fatal(err)
 		}
 	}
-	for _, c := range []*out.StackCount{{Labels: []string{"cat", "a;b"}, Frames: []string{"leaf", "mid", "root"}, N: 3}, {Labels: []string{"sh"}, Frames: []string{"mid", "root"}, N: 70000}} {
+	kernel := func(name string) kallsyms.Named { return kallsyms.Named{Name: name, Function: true} }
+	user := func(name, file string, function bool) kallsyms.Named {
+		return kallsyms.Named{Name: name, Offset: 7, File: file, Function: function}
+	}
+	for _, c := range []*out.StackCount{
+		{Labels: []string{"cat", "a;b"}, Frames: []kallsyms.Named{kernel("leaf"), kernel("mid"), user("main", "/bin/cat", true)}, N: 3},
+		{Labels: []string{"sh"}, Frames: []kallsyms.Named{kernel("mid"), user("libc.so.6", "/lib/libc.so.6", false), user("[anon]", "[anon]", false), user("main", "/bin/sh", true)}, N: 70000},
+	} {
 		if err := s.Stack(c); err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +52,7 @@ func written(t *testing.T, format string) []byte {
 }
 
 func TestFolded(t *testing.T) {
-	if got, want := string(written(t, "folded")), "cat;a:b;root;mid;leaf 3\nsh;root;mid 70000\n"; got != want {
+	if got, want := string(written(t, "folded")), "cat;a:b;main;mid;leaf 3\nsh;main;[anon];[libc.so.6];mid 70000\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -91,12 +99,13 @@ func TestProfile(t *testing.T) {
 	for _, s := range p.Sample {
 		line := fmt.Sprint(s.Value, s.Label)
 		for _, l := range s.Location {
-			line += " " + l.Line[0].Function.Name
+			line += " " + l.Line[0].Function.Name + " " + l.Mapping.File
 		}
 		got = append(got, line)
 	}
-	want := []string{"[3] map[key:[cat] key2:[a;b]] leaf mid root", "[70000] map[key:[sh]] mid root"}
-	if !slices.Equal(got, want) || p.SampleType[0].Type != "events" || p.SampleType[0].Unit != "count" || p.Mapping[0].File != "[kernel]" {
+	want := []string{"[3] map[key:[cat] key2:[a;b]] leaf [kernel] mid [kernel] main /bin/cat",
+		"[70000] map[key:[sh]] mid [kernel] [libc.so.6] /lib/libc.so.6 [anon] [anon] main /bin/sh"}
+	if !slices.Equal(got, want) || p.SampleType[0].Type != "events" || p.SampleType[0].Unit != "count" || p.Mapping[0].File != "/bin/cat" {
 		t.Errorf("got %q %v", got, p)
 	}
 }
@@ -106,7 +115,7 @@ func TestLargeProfile(t *testing.T) {
 	var b bytes.Buffer
 	s, _ := New("pprof", &b)
 	for i := range 5000 {
-		s.Stack(&out.StackCount{Frames: []string{fmt.Sprint(strings.Repeat("f", 50), i)}, N: 1})
+		s.Stack(&out.StackCount{Frames: []kallsyms.Named{{Name: fmt.Sprint(strings.Repeat("f", 50), i)}}, N: 1})
 	}
 	s.Close()
 	if p, err := google.ParseData(b.Bytes()); err != nil || len(p.Sample) != 5000 {

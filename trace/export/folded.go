@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"sonde/kallsyms"
 	"sonde/trace/out"
 )
 
@@ -23,8 +24,16 @@ func (f *folded) Stack(s *out.StackCount) error {
 		frames = append(frames, clean.Replace(l))
 	}
 	for i := len(s.Frames) - 1; i >= 0; i-- {
-		frames = append(frames, clean.Replace(s.Frames[i]))
+		frames = append(frames, clean.Replace(frameName(s.Frames[i])))
 	}
 	_, err := fmt.Fprintf(f.w, "%s %d\n", strings.Join(frames, ";"), s.N)
 	return err
+}
+
+// frameName is what a frame is called: a function; else a file or a mapping in brackets, or an address.
+func frameName(n kallsyms.Named) string {
+	if n.Function || n.File == "" || strings.HasPrefix(n.Name, "[") {
+		return n.Name
+	}
+	return "[" + n.Name + "]"
 }

@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
+	"slices"
 
+	"sonde/kallsyms"
 	"sonde/trace/out"
 )
 
@@ -14,11 +16,12 @@ type profile struct {
 	m         message // samples, and the functions and locations that they have named so far
 	texts     map[string]uint64
 	table     []string
-	functions map[string]uint64 // by name: the number of the function and of its location
+	functions map[[2]string]uint64 // by name and file: the number of the function and of its location
+	mappings  map[string]uint64    // by file: its number
 }
 
 func newProfile(w io.Writer) *profile {
-	p := &profile{w: w, texts: map[string]uint64{}, functions: map[string]uint64{}}
+	p := &profile{w: w, texts: map[string]uint64{}, functions: map[[2]string]uint64{}, mappings: map[string]uint64{}}
 	p.text("")
 	return p
 }
@@ -33,20 +36,40 @@ func (p *profile) text(s string) uint64 {
 	return n
 }
 
-// location returns the number of a function's location.
-func (p *profile) location(name string) uint64 {
-	if id := p.functions[name]; id != 0 {
+// mapping returns the number of what is mapped where a frame is: a program's file, or the kernel.
+func (p *profile) mapping(file string) uint64 {
+	if file == "" {
+		file = "[kernel]"
+	}
+	if id := p.mappings[file]; id != 0 {
+		return id
+	}
+	id := uint64(len(p.mappings) + 1)
+	p.mappings[file] = id
+	var m message
+	m.number(1, id)
+	m.number(5, p.text(file))
+	m.number(7, 1) // it has the names of functions
+	p.m.bytes(3, m)
+	return id
+}
+
+// location returns the number of a frame's location.
+func (p *profile) location(at kallsyms.Named) uint64 {
+	name := frameName(at)
+	key := [2]string{name, at.File}
+	if id := p.functions[key]; id != 0 {
 		return id
 	}
 	id := uint64(len(p.functions) + 1)
-	p.functions[name] = id
+	p.functions[key] = id
 	var f, l, line message
 	f.number(1, id)
 	f.number(2, p.text(name))
 	f.number(3, p.text(name))
 	line.number(1, id)
 	l.number(1, id)
-	l.number(2, 1) // the mapping
+	l.number(2, p.mapping(at.File))
 	l.bytes(4, line)
 	p.m.bytes(5, f)
 	p.m.bytes(4, l)
@@ -56,9 +79,10 @@ func (p *profile) location(name string) uint64 {
 func (p *profile) Stack(s *out.StackCount) error {
 	var sample message
 	var at []uint64
-	for _, f := range s.Frames { // the leaf first
+	for _, f := range slices.Backward(s.Frames) { // the program's own file is the first mapping
 		at = append(at, p.location(f))
 	}
+	slices.Reverse(at) // the leaf first
 	sample.packed(1, at)
 	sample.packed(2, []uint64{uint64(s.N)})
 	for i, text := range s.Labels {
@@ -75,14 +99,10 @@ func (p *profile) Event(*Event) error           { return nil }
 func (p *profile) Point(*out.SeriesPoint) error { return nil }
 
 func (p *profile) Close() error {
-	var kind, mapping message
+	var kind message
 	kind.number(1, p.text("events"))
 	kind.number(2, p.text("count"))
-	mapping.number(1, 1)
-	mapping.number(5, p.text("[kernel]"))
-	mapping.number(7, 1) // it has the names of functions
 	p.m.bytes(1, kind)
-	p.m.bytes(3, mapping)
 	for _, s := range p.table {
 		p.m.text(6, s)
 	}

@@ -124,6 +124,7 @@ func (p *Point) cut(rest string) {
 		parts = []string{rest}
 	case "uprobe", "uretprobe":
 		parts = quote.Split(rest, ":", 2)
+		parts[len(parts)-1] = strings.TrimPrefix(parts[len(parts)-1], "cpp:") // names of C++ are known without it
 		if file, source, has := quote.Cut(parts[0], "@"); has {
 			parts[0], p.Source = file, quote.Remove(source)
 		}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"sonde/kallsyms"
 	"sonde/trace/lang"
 )
 
@@ -34,8 +35,8 @@ type Printer struct {
 
 // Symbols names addresses.
 type Symbols interface {
-	// Name is what is at an address, and how far behind its begin: of a program, if user.
-	Name(addr uint64, user bool) (name string, offset uint64)
+	// Name is what is at an address: of a program, if user.
+	Name(addr uint64, user bool) kallsyms.Named
 	// Stack returns the addresses of a stack, the latest first.
 	Stack(t lang.Type, id int64) []uint64
 }
@@ -184,8 +185,7 @@ func (p *Printer) probe(place, addr uint64) string {
 	if addr == 0 {
 		return text
 	}
-	name, _ := p.Symbols.Name(addr, false)
-	return text + ":" + name
+	return text + ":" + p.Symbols.Name(addr, false).Name
 }
 
 // stack prints a frame to a line, and begins on a new one.
@@ -204,11 +204,7 @@ func (p *Printer) stack(t lang.Type, id int64) string {
 		if t.Mode == "perf" {
 			fmt.Fprintf(&b, "%x ", addr)
 		}
-		name, offset := p.Symbols.Name(addr, t.User)
-		if b.WriteString(name); !strings.HasPrefix(name, "0x") {
-			fmt.Fprintf(&b, "+%d", offset)
-		}
-		b.WriteByte('\n')
+		b.WriteString(p.Symbols.Name(addr, t.User).String() + "\n")
 	}
 	return b.String()
 }

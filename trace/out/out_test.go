@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sonde/kallsyms"
 	"sonde/trace/lang"
 )
 
@@ -44,11 +45,11 @@ func key(values ...any) string { return string(pack(values...)) }
 
 type symbols struct{}
 
-func (symbols) Name(addr uint64, user bool) (string, uint64) {
+func (symbols) Name(addr uint64, user bool) kallsyms.Named {
 	if user {
-		return fmt.Sprintf("%#x", addr), 0
+		return kallsyms.Named{Name: fmt.Sprintf("%#x", addr)}
 	}
-	return fmt.Sprintf("f%x", addr>>4), addr & 15
+	return kallsyms.Named{Name: fmt.Sprintf("f%x", addr>>4), Offset: addr & 15, Function: true}
 }
 
 // methods is the table of an interface's methods.

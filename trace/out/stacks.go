@@ -4,13 +4,14 @@ import (
 	"slices"
 	"strings"
 
+	"sonde/kallsyms"
 	"sonde/trace/lang"
 )
 
 // StackCount is what a map has under a key that a stack is part of.
 type StackCount struct {
-	Labels []string // the other parts of the key
-	Frames []string // the latest call first
+	Labels []string         // the other parts of the key
+	Frames []kallsyms.Named // the latest call first
 	N      int64
 }
 
@@ -37,16 +38,15 @@ func (p *Printer) Stacks(m *lang.Map, s Store) (all []*StackCount) {
 	return all
 }
 
-// frames are the names of a stack's functions.
-func (p *Printer) frames(t lang.Type, id int64) (names []string) {
+// frames are what is at the addresses of a stack.
+func (p *Printer) frames(t lang.Type, id int64) (frames []kallsyms.Named) {
 	if id < 0 {
 		return nil
 	}
 	for _, addr := range p.Symbols.Stack(t, id) {
-		name, _ := p.Symbols.Name(addr, t.User)
-		names = append(names, name)
+		frames = append(frames, p.Symbols.Name(addr, t.User))
 	}
-	return names
+	return frames
 }
 
 // SeriesPoint is the value of an interval of tseries().

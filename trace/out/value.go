@@ -43,8 +43,11 @@ func (p *Printer) number(t lang.Type, n uint64) string {
 		if t.Format == lang.CallName && p.Call != nil {
 			return p.Call(n)
 		}
-		name, _ := p.Symbols.Name(n, t.User)
-		return name
+		at := p.Symbols.Name(n, t.User)
+		if !at.Function {
+			return at.String()
+		}
+		return at.Name
 	case lang.TimeText:
 		return p.when(t.Format, time.Duration(n))
 	case lang.Pointer:

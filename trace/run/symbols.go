@@ -12,21 +12,21 @@ import (
 
 // Users names addresses of programs; pid 0: of any process that has been seen.
 type Users interface {
-	Name(addr uint64, pid int) (name string, offset uint64, ok bool)
+	Name(addr uint64, pid int) (at kallsyms.Named, ok bool)
 }
 
 // Name is part of out.Symbols: of a function of the kernel, its name without the path; of one of a program,
 // that of the process whose stack was asked for last.
-func (s *session) Name(addr uint64, user bool) (name string, offset uint64) {
+func (s *session) Name(addr uint64, user bool) kallsyms.Named {
 	if user && s.Users != nil {
-		if name, offset, ok := s.Users.Name(addr, s.pid); ok {
-			return name, offset
+		if at, ok := s.Users.Name(addr, s.pid); ok {
+			return at
 		}
 	}
 	if name, offset, _, ok := kallsyms.Lookup(addr); ok && !user {
-		return shown(name), offset
+		return kallsyms.Named{Name: shown(name), Offset: offset, Function: true}
 	}
-	return fmt.Sprintf("%#x", addr), 0
+	return kallsyms.Named{Name: fmt.Sprintf("%#x", addr)}
 }
 
 // shown is a function's name without the path, and without the types that it was made for, which may take

@@ -11,6 +11,7 @@ import (
 
 	"sonde/bpf"
 	"sonde/bpf/interp"
+	"sonde/kallsyms"
 	"sonde/trace/lang"
 )
 
@@ -52,8 +53,10 @@ func period(p *lang.Point) uint64 {
 // symbols knows no names.
 type symbols struct{}
 
-func (symbols) Name(addr uint64, _ bool) (string, uint64) { return fmt.Sprintf("%#x", addr), 0 }
-func (symbols) Stack(lang.Type, int64) []uint64           { return nil }
+func (symbols) Name(addr uint64, _ bool) kallsyms.Named {
+	return kallsyms.Named{Name: fmt.Sprintf("%#x", addr)}
+}
+func (symbols) Stack(lang.Type, int64) []uint64 { return nil }
 
 func errno(e error) uint64 {
 	if no, ok := e.(syscall.Errno); ok {
