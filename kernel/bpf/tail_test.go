@@ -172,6 +172,22 @@ func TestRefusedLeavesArrays(t *testing.T) {
 	}
 }
 
+// TestNoRoomInArrays: a program for whose other views of registers there is no room is not in the array, and not held.
+func TestNoRoomInArrays(t *testing.T) {
+	m := progArray(t)
+	p := mustLoad(t, bpf.Kprobe, "r0 = *(u64 *)(r1 + 112)\nexit")
+	inUse := slices.Clone(code.used)
+	code.mark(0, len(code.used), true)
+	if err := m.PutProg(0, p); !errors.Is(err, syscall.ENOMEM) || m.ProgAt(0) != nil || p.users != 0 {
+		t.Errorf("%v, and %d hold it", err, p.users)
+	}
+	copy(code.used, inUse)
+	if p.Close(); slices.Contains(Programs(), p) {
+		t.Error("a program is held by an array that does not have it")
+	}
+	m.Close()
+}
+
 // TestNothingIntoAbandonedArrays: an array that only programs use takes no program, which nobody could take away.
 func TestNothingIntoAbandonedArrays(t *testing.T) {
 	used := memory.inUse()
