@@ -117,7 +117,7 @@ func (c *checker) mapValue(e *Expr) Type {
 	c.key(e)
 	t := e.m.Value
 	if t.sums() {
-		return integer(8, t.Signed || t.Kind == Count)
+		return integer(8, t.Signed)
 	}
 	if t.Kind == Unknown && c.final {
 		c.Source.failHint(e.Span, didYouMean(e.Name, c.assigned()), "nothing is ever assigned to %s", e.Name)

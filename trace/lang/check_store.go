@@ -84,7 +84,7 @@ func (c *checker) forLoop(s *Stmt) {
 		key = m.Key[0]
 	}
 	if value.sums() {
-		value = integer(8, value.Signed || value.Kind == Count)
+		value = integer(8, value.Signed)
 	}
 	c.store(s.Target, Type{Kind: TupleOf, Elems: []Type{key, value}})
 	c.body(s.Body)

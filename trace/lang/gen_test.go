@@ -32,15 +32,18 @@ func (m *machine) show() string {
 
 // rest is the bucket at the end of a histogram's key.
 func rest(m *Map, key string) string {
-	if m.Value.Kind == Hist || m.Value.Kind == LHist {
+	if m.Value.HasBuckets() {
 		return fmt.Sprint(":", binary.LittleEndian.Uint64([]byte(key[len(key)-8:])))
 	}
 	return ""
 }
 
 func valueParts(t Type) []Type {
-	if t.Kind == Avg || t.Kind == Stats {
+	switch t.Kind {
+	case Avg, Stats:
 		return []Type{int64Type, int64Type}
+	case TSeries: // as SeriesInterval and those after it say
+		return []Type{int64Type, int64Type, int64Type}
 	}
 	return []Type{t}
 }
@@ -53,6 +56,8 @@ func parts(types []Type, b []byte) string {
 			all = append(all, strings.TrimRight(string(b[:t.Size()]), "\x00"))
 		case TupleOf:
 			all = append(all, "("+parts(t.Elems, b)+")")
+		case Bytes:
+			all = append(all, fmt.Sprintf("%d:%s", int64(binary.LittleEndian.Uint64(b)), strings.TrimRight(string(b[8:t.Size()]), "\x00")))
 		case ProbeID:
 			all = append(all, fmt.Sprintf("%d@%#x", binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])))
 		default:

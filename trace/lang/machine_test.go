@@ -250,6 +250,9 @@ func (m *machine) remove(vm *interp.Machine, a [5]uint64) (uint64, error) {
 }
 
 func (m *machine) output(vm *interp.Machine, a [5]uint64) (uint64, error) {
+	if a[3] != 0 {
+		return 0, fmt.Errorf("flags %#x of a record: it must wake the reader as the map says", a[3])
+	}
 	b, err := vm.Read(a[1], int(a[2]))
 	m.records = append(m.records, append([]byte(nil), b...))
 	return 0, err
