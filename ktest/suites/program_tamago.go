@@ -5,6 +5,7 @@ package suites
 import (
 	"encoding/binary"
 	"strings"
+	"time"
 
 	"sonde/kernel/abi"
 	"sonde/kernel/vfs"
@@ -72,9 +73,14 @@ func StartProgram(t *T, path string, ready func(p *proc.Process)) *proc.Process 
 	return p
 }
 
-// WaitProgram returns how p ended.
-func WaitProgram(p *proc.Process) proc.Status {
-	<-p.Done()
+// WaitProgram returns how p ended. A program that does not end is killed, and ends the case.
+func WaitProgram(t *T, p *proc.Process) proc.Status {
+	select {
+	case <-p.Done():
+	case <-time.After(Limit):
+		p.Kill(abi.SIGKILL)
+		t.Fatalf("%s still runs after %v", p.Name(), Limit)
+	}
 	Programs.Init().Wait(proc.Which{Kind: abi.P_PID, ID: p.PID}, abi.WEXITED, func() <-chan struct{} { return nil })
 	return p.Status()
 }

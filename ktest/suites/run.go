@@ -105,12 +105,16 @@ func (c namedCase) fits(pattern string) bool {
 	return fits || strings.Contains(c.name, pattern)
 }
 
+// begin is called before a case, and what it returns after it: that takes away what the case has left attached, and
+// names it. See left_tamago.go.
+var begin = func() (left func() []string) { return func() []string { return nil } }
+
 // runCase runs one case in a goroutine of its own, which Fatalf may end.
 func runCase(out io.Writer, c namedCase) *T {
 	fmt.Fprintf(out, "=== %s\n", c.name)
 	t := &T{name: c.name, out: out}
 	watchdog := time.AfterFunc(Limit, func() { t.Logf("%s still runs after %v", c.name, Limit) })
-	start := time.Now()
+	start, left := time.Now(), begin()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -120,6 +124,9 @@ func runCase(out io.Writer, c namedCase) *T {
 	}()
 	<-done
 	watchdog.Stop()
+	for _, what := range left() {
+		t.Errorf("it leaves %s", what)
+	}
 	if d := time.Since(start); d > time.Second {
 		t.Logf("took %.1f s", d.Seconds())
 	}

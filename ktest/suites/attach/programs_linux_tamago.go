@@ -124,7 +124,7 @@ func runRecursive(t *suites.T, f attach.Handler, o *attach.Options) (l *attach.L
 	p := suites.StartProgram(t, path, func(p *proc.Process) {
 		l = attachTo(t, f, o, attach.Site{Kind: attach.Program, Return: true, PID: p.PID, Addr: suites.ProgramAt + 25}.String())
 	})
-	if s := suites.WaitProgram(p); s != 0 {
+	if s := suites.WaitProgram(t, p); s != 0 {
 		t.Errorf("exit %d, signal %d", s.Code(), s.Signal())
 	}
 	l.Close()
@@ -248,7 +248,7 @@ func watchProgram(t *suites.T) {
 			}
 		}, nil, attach.Site{Kind: attach.Watch, PID: p.PID, Addr: suites.ProgramData, Length: 8}.String())
 	})
-	if s := suites.WaitProgram(p); s != 0 {
+	if s := suites.WaitProgram(t, p); s != 0 {
 		t.Errorf("exit %d, signal %d", s.Code(), s.Signal())
 	}
 	l.Close()

@@ -95,17 +95,22 @@ func oneWaitOfEvent(t *suites.T) {
 	as := asItWas(t)
 	least := math.MaxInt
 	for range 5 {
-		f, err := perf.Open(&perf.Request{Attr: attr})
-		t.Must(err)
-		e, err := perf.Of(f)
-		t.Must(err)
-		least = min(least, asked(t, func() { t.Must(e.SetProgram(prog, 0)) }))
-		f.Close()
+		least = min(least, askedFor(t, attr, prog))
 	}
 	if least != 1 {
 		t.Errorf("it asks the CPUs %d times, want once", least)
 	}
 	as()
+}
+
+// askedFor returns how often the CPUs are asked when an event gets a program.
+func askedFor(t *suites.T, attr perf.Attr, prog *kbpf.Prog) int {
+	f, err := perf.Open(&perf.Request{Attr: attr})
+	t.Must(err)
+	defer f.Close()
+	e, err := perf.Of(f)
+	t.Must(err)
+	return asked(t, func() { t.Must(e.SetProgram(prog, 0)) })
 }
 
 // oneWaitOfScript: three probes of a script ask the CPUs as often as one.
@@ -181,7 +186,10 @@ func asked(t *suites.T, f func()) int {
 // waited returns how often all CPUs are called during f, and how many grace periods begin.
 func waited(t *suites.T, f func()) (asked, graces int) {
 	t.Must(glass.Start())
-	f()
+	func() {
+		defer glass.Stop() // f may end the case
+		f()
+	}()
 	events, _ := glass.Stop()
 	for _, e := range events {
 		switch e.What {

@@ -239,7 +239,7 @@ func (c *calls) run(t *suites.T) {
 	copy(code, c.code)
 	suites.WriteProgram(t, path, append(code, c.data...))
 	defer vfs.Remove(path)
-	if status := suites.WaitProgram(suites.StartProgram(t, path, nil)); status != 0 {
+	if status := suites.WaitProgram(t, suites.StartProgram(t, path, nil)); status != 0 {
 		t.Errorf("the program ends with %x", status)
 	}
 	if _, err := vfs.Stat("/tmp/linux_other"); !errors.Is(err, syscall.ENOENT) {

@@ -176,7 +176,7 @@ func runBusy(t *suites.T) (all []attached) {
 			all = append(all, attachCount(t, s.String()))
 		}
 	})
-	if s := suites.WaitProgram(p); s != 0 {
+	if s := suites.WaitProgram(t, p); s != 0 {
 		t.Errorf("exit %d, signal %d", s.Code(), s.Signal())
 	}
 	for _, a := range all {

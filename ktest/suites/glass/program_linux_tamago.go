@@ -35,7 +35,7 @@ func filmProgram(t *suites.T, film *glass.Film, code []byte, handler kwatch.User
 	defer vfs.Remove(path)
 	var reg int
 	var camera *kwatch.Camera
-	suites.WaitProgram(suites.StartProgram(t, path, func(p *proc.Process) {
+	suites.WaitProgram(t, suites.StartProgram(t, path, func(p *proc.Process) {
 		var err error
 		pid = p.PID
 		reg, err = kwatch.RegisterKwatchUser(p, suites.ProgramData, 8, kwatch.Write, handler)

@@ -107,7 +107,7 @@ func (st *stage) end() {
 	st.restore()
 	if st.program != nil {
 		st.program.Kill(9)
-		suites.WaitProgram(st.program)
+		suites.WaitProgram(st.t, st.program)
 		vfs.Remove(programPath)
 	}
 }

@@ -68,7 +68,7 @@ func kill(t *suites.T, p *proc.Process) {
 			return false
 		}
 	})
-	suites.WaitProgram(p)
+	suites.WaitProgram(t, p)
 }
 
 // shortKilled: such a program never returns from Run by itself.
@@ -174,7 +174,7 @@ func keepsCode(t *suites.T) []byte {
 func shortKeeps(t *suites.T) {
 	start, remove := starts(t, keepsCode(t))
 	defer remove()
-	if s := suites.WaitProgram(start()); s != proc.Exited(0) {
+	if s := suites.WaitProgram(t, start()); s != proc.Exited(0) {
 		t.Errorf("%v: a call has changed a register", s)
 	}
 }
@@ -204,7 +204,7 @@ func shortProbed(t *suites.T) {
 		t.Must(kprobes.RegisterKprobe(k))
 		t.Must(kprobes.RegisterKretprobe(rp))
 		kprobes.AwaitJumps()
-		status := suites.WaitProgram(start())
+		status := suites.WaitProgram(t, start())
 		kprobes.UnregisterKretprobe(rp)
 		kprobes.UnregisterKprobe(k)
 		if status != proc.Exited(0) || hits.Load() != rounds+1 || returns.Load() != rounds+1 || others.Load() != 0 {

@@ -31,6 +31,6 @@ func wokenRuns(t *suites.T) {
 		if f, ok := p.ThreadFacts(p.PID); ok && f.State == "S" {
 			t.Errorf("its thread is %s", f.State)
 		}
-		suites.WaitProgram(p)
+		suites.WaitProgram(t, p)
 	}
 }

@@ -49,7 +49,7 @@ func trapsOf(t *suites.T, seed string) {
 		watch(kwatch.RegisterKwatchSymbol("sonde/linux/syscall.getpid", 0, 1, kwatch.Execute, inKernel))
 		watch(kwatch.RegisterKwatchSymbol("sonde/linux/syscall.schedYield", 0, 1, kwatch.Execute, inKernel))
 	}
-	status := suites.WaitProgram(p)
+	status := suites.WaitProgram(t, p)
 	for _, reg := range regs {
 		t.Must(kwatch.UnregisterKwatch(reg))
 	}

@@ -177,7 +177,7 @@ func deepData(t *suites.T) {
 		rp.U.Pid, rp.U.Vaddr, rp.U.TrapSafe = p.PID, suites.ProgramAt+25, inTrap
 		t.Must(uprobes.RegisterUretprobe(rp))
 	})
-	if s := suites.WaitProgram(p); s != 0 {
+	if s := suites.WaitProgram(t, p); s != 0 {
 		t.Errorf("%v", s)
 	}
 	account(t, rp, 5000, 0, 0, 0)

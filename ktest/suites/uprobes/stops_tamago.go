@@ -99,7 +99,7 @@ func stopped(t *suites.T, path string, hits int64) int64 {
 		time.Sleep(time.Duration(rand.IntN(1000)) * time.Microsecond)
 	}
 	p.Send(proc.SignalOf(abi.SIGKILL)) // stopped or not
-	status := suites.WaitProgram(p)
+	status := suites.WaitProgram(t, p)
 	killed.Store(true)
 	t.Wait()
 	if d := inc.Load() - nop.Load(); status != proc.Killed(9) || d < 0 || d > 1 || nop.Load() < hits || stops.Load() == 0 || conts.Load() == 0 {

@@ -146,7 +146,7 @@ func vectors(t *suites.T) {
 		u.Pid = p.PID
 		t.Must(uprobes.RegisterUprobe(u))
 	})
-	if s := suites.WaitProgram(p); s != 0 || u.Ledger().Handled != 1000 || trapped < 990 {
+	if s := suites.WaitProgram(t, p); s != 0 || u.Ledger().Handled != 1000 || trapped < 990 {
 		t.Errorf("%v: %+v, %d in trap context", s, u.Ledger(), trapped)
 	}
 }
@@ -161,12 +161,18 @@ func setsIP(t *suites.T) {
 		to     uint64
 		signal int
 	}{{1 << 63, abi.SIGSEGV}, {1 << 47, abi.SIGSEGV}, {suites.ProgramAt + 32, abi.SIGSEGV}, {suites.ProgramAt + 20, 0}} {
-		hits := 0
+		hits, outside := 0, 0
 		u := &uprobes.Uprobe{Vaddr: suites.ProgramAt + 10, TrapSafe: true}
 		skipped := newCounter()
 		skipped.Vaddr, skipped.TrapSafe = suites.ProgramAt+15, true
 		u.Handler = func(_ *uprobes.Uprobe, r *amd64.Regs) {
-			if hits++; hits >= 5 && cpu.InHandler() {
+			if hits++; hits < 5 {
+				return
+			}
+			if !cpu.InHandler() {
+				outside++
+			}
+			if cpu.InHandler() || outside > 1000 { // the program would not end
 				r.IP, r.CS, r.SS, r.Flags = c.to, 8, 16, r.Flags|amd64.RFLAGS_IOPL
 			}
 		}
@@ -180,8 +186,8 @@ func setsIP(t *suites.T) {
 			p.Kill(abi.SIGKILL)
 			c.signal = abi.SIGKILL
 		}
-		if s := suites.WaitProgram(p); s.Signal() != c.signal || skipped.hits() != 4 {
-			t.Errorf("to %#x: %v, %d hits of what is skipped", c.to, s, skipped.hits())
+		if s := suites.WaitProgram(t, p); s.Signal() != c.signal || skipped.hits() != 4 || outside != 0 {
+			t.Errorf("to %#x: %v, %d hits of what is skipped, %d hits not in trap context", c.to, s, skipped.hits(), outside)
 		}
 	}
 }
@@ -229,7 +235,7 @@ func countsReturns(t *suites.T, off, ret uint64, code []byte) {
 		rp.U.Pid = p.PID
 		t.Must(uprobes.RegisterUretprobe(rp))
 	})
-	s := suites.WaitProgram(p)
+	s := suites.WaitProgram(t, p)
 	if l := rp.U.Ledger(); s != 0 || all.Load() != 5000 || trapped.Load() < 4900 || l.Entered != 5000 || l.Handled != 5000 || l.InFlight != 0 {
 		t.Errorf("%v: %d returns, %d in trap context: %+v", s, all.Load(), trapped.Load(), l)
 	}

@@ -175,14 +175,14 @@ func (w *watcher) program(t *suites.T, r *rand.Rand, path string) (err error) {
 	})
 	if err != nil {
 		sound(t, what, err)
-		suites.WaitProgram(p)
+		suites.WaitProgram(t, p)
 		return err
 	}
 	if early {
 		t.Must(kwatch.UnregisterKwatch(w.reg))
 		w.on.Store(false)
 	}
-	status := suites.WaitProgram(p)
+	status := suites.WaitProgram(t, p)
 	if !early {
 		t.Must(kwatch.UnregisterKwatch(w.reg))
 		w.on.Store(false)

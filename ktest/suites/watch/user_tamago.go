@@ -52,7 +52,7 @@ var (
 
 // run starts a program, after ready, and returns how it ended.
 func run(t *suites.T, path string, ready func(p *proc.Process)) proc.Status {
-	return suites.WaitProgram(suites.StartProgram(t, path, ready))
+	return suites.WaitProgram(t, suites.StartProgram(t, path, ready))
 }
 
 // programWrites: hits of the process that is watched, not of others at the same address.
@@ -195,7 +195,7 @@ func programBesideComing(t *suites.T) {
 				t.Must(kwatch.UnregisterKwatch(kernels))
 				first = register()
 			}
-			suites.WaitProgram(p)
+			suites.WaitProgram(t, p)
 			t.Must(kwatch.UnregisterKwatch(first))
 			if off(t, reg); n != rounds {
 				t.Errorf("%d hits of %d", n, rounds)
@@ -246,7 +246,7 @@ func programExecutesBeside(t *suites.T) {
 			}
 		})
 		off(t, reg)
-		if status := suites.WaitProgram(p); status != proc.Exited(0) || n.Load() != 0 {
+		if status := suites.WaitProgram(t, p); status != proc.Exited(0) || n.Load() != 0 {
 			t.Errorf("%v, %d hits of the other", status, n.Load())
 		}
 	})
