@@ -12,23 +12,22 @@ import (
 	"unsafe"
 
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
 	"sonde/kernel/procfs"
-	"sonde/kernel/tracefs"
-	"sonde/kernel/tracepoint"
 	"sonde/kernel/tty"
-	"sonde/kernel/types"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 	"sonde/kernel/vfs/device"
 	archive "sonde/kernel/vfs/initramfs"
 	"sonde/kprobes/control"
+	"sonde/probe/attach"
+	"sonde/probe/event"
+	"sonde/probe/program"
+	"sonde/probe/types"
 	"sonde/shell"
 	"sonde/shell/replay"
 
@@ -78,14 +77,13 @@ func mountFiles(tree *vfs.FS) {
 	mountProgramFiles(tree)
 	report("firmware", told.Mount(tree))
 	report("attach", attach.Mount(tree, "/sys/kernel/debug"))
-	for name, mount := range map[string]func(*vfs.FS, string) error{"bpf": kbpf.Mount, "kprobes": control.Mount} {
+	for name, mount := range map[string]func(*vfs.FS, string) error{"bpf": program.Mount, "kprobes": control.Mount} {
 		report(name, mount(tree, "/sys/kernel/debug/"+name))
 	}
 	report("boot", tree.Bind("/sys/kernel/debug/boot", ctl.Print(writeStages)))
 	report("types", types.Mount(tree))
-	report("tracefs", tracefs.Mount(tree))
-	report("tracepoint", tracepoint.Mount(tree))
-	report("bpf", kbpf.MountPins(tree))
+	report("tracefs", event.Mount(tree))
+	report("bpf", program.MountPins(tree))
 	report("command", shell.MountCommand(tree, "/sys/kernel/debug/command", newShell))
 	report("glass", replay.Mount(tree, "/sys/kernel/debug/glass", shell.GlassRequest))
 }

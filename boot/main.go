@@ -24,25 +24,25 @@ import (
 	_ "sonde/examples"
 	"sonde/internal/exitcode"
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/cpu/percpu"
-	"sonde/kernel/handler"
 	"sonde/kernel/irq"
 	"sonde/kernel/kthread"
 	"sonde/kernel/mm"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
 	"sonde/kernel/screen"
-	"sonde/kernel/tick"
-	"sonde/kernel/tracepoint"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
 	"sonde/kprobes/link"
 	"sonde/kwatch"
 	"sonde/optprobe"
+	"sonde/probe/attach"
+	"sonde/probe/event"
+	"sonde/probe/handler"
+	"sonde/probe/program"
+	"sonde/probe/tick"
 	"sonde/shell"
 )
 
@@ -74,7 +74,7 @@ func main() {
 	for _, k := range []attach.Kind{attach.Tick, attach.Every} {
 		attach.Provide(k, tick.Provider{})
 	}
-	attach.Provide(attach.Event, tracepoint.Provider{})
+	attach.Provide(attach.Event, event.Provider{})
 	percpu.Init(unsafe.Pointer(areas[0].CPU), cpu.Num())
 	kprobes.Init()
 	for _, k := range []attach.Kind{attach.Kernel, attach.Line, attach.Inline} {
@@ -85,7 +85,7 @@ func main() {
 	}
 	kwatch.Init(kwatch.Others{NoProbe: kprobes.NoProbe, Careful: kprobes.Careful, Moved: kprobes.WatchMoved, Recheck: kprobes.Recheck})
 	attach.Provide(attach.Watch, kwatch.Provider{})
-	kbpf.Init()
+	program.Init()
 	armProbes()
 	startPrograms()
 	stage(stageProbes)

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 
 	"sonde/boot/cmdline"
-	"sonde/kernel/attach"
 	"sonde/kernel/die"
 	"sonde/kernel/printk"
+	"sonde/probe/attach"
 )
 
 // Probes and watchpoints of the command line, to see what happens while devices are initialized:

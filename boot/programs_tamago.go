@@ -9,8 +9,6 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/user"
-	"sonde/kernel/attach"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/console"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
@@ -19,7 +17,6 @@ import (
 	"sonde/kernel/printk"
 	"sonde/kernel/procfs"
 	"sonde/kernel/smp"
-	"sonde/kernel/tracepoint"
 	"sonde/kernel/tty"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
@@ -34,6 +31,9 @@ import (
 	"sonde/linux/syscall"
 	"sonde/linux/usermode"
 	"sonde/linux/vdso"
+	"sonde/probe/attach"
+	"sonde/probe/event"
+	"sonde/probe/program"
 	"sonde/shell"
 	"sonde/shell/bench"
 	"sonde/uprobes"
@@ -64,8 +64,8 @@ func startPrograms() {
 	})
 	user.SetShort(syscall.Shorts(), syscall.Short)
 	die.SetProgram(proc.Describe)
-	kbpf.SetProcesses(kbpf.Processes{Identify: proc.Identify, Peek: proc.Peek, Registers: proc.Registers, Signal: proc.Signal, Task: proc.TaskOf})
-	tracepoint.SetPrograms(tracepoint.Programs{
+	program.SetProcesses(program.Processes{Identify: proc.Identify, Peek: proc.Peek, Registers: proc.Registers, Signal: proc.Signal, Task: proc.TaskOf})
+	event.SetPrograms(event.Programs{
 		Identify: proc.IdentifyThread, Path: proc.PathOf, Owner: proc.IdentifyProcess, Sent: proc.SignalSent, Taken: proc.SignalTaken,
 	})
 	irq.OnInterrupt(proc.Overdue)
@@ -74,7 +74,7 @@ func startPrograms() {
 	console.TTY.OnSignal(signal)
 	report("dev", tty.MountPTYs(vfs.Root, signal, func(t *tty.TTY) { programs.Disown(t) }))
 	report("procfs", process.Mount(vfs.Root, programs))
-	report("headers", tracepoint.MountHeaders(vfs.Root, syscall.Release))
+	report("headers", event.MountHeaders(vfs.Root, syscall.Release))
 	uprobes.Init(programs)
 	attach.Provide(attach.Program, link.Provider{})
 	kwatch.InitPrograms(programs)
@@ -100,7 +100,7 @@ func startPrograms() {
 
 // tracepointOf finds a tracepoint by its number, for perf_event_open.
 func tracepointOf(id uint64) (perf.Tracepoint, error) {
-	if e := tracepoint.ByID(int(id)); e != nil {
+	if e := event.ByID(int(id)); e != nil {
 		return perf.Tracepoint{Sites: []attach.Site{{Kind: attach.Event, Symbol: e.String()}}}, nil
 	}
 	t, err := calls.ByID(id)

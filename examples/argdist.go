@@ -9,11 +9,11 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64/goabi"
-	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 	"sonde/kernel/tally"
+	"sonde/probe/attach"
 )
 
 // argdist: which values an argument of a function has, or its result. Go passes the first

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
 	"sonde/linux/proc"
+	"sonde/probe/attach"
 )
 
 // follow_example: follow one call of write from a function of a program to the device and

@@ -9,8 +9,8 @@ import (
 	"sort"
 	"strings"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/module"
+	"sonde/probe/attach"
 )
 
 // funccount: count the hits of all places that match a pattern: functions of the kernel or of a

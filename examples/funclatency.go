@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
 	"sonde/kernel/tally"
+	"sonde/probe/attach"
 )
 
 // funclatency: how long the calls of a function take, as a histogram of nanoseconds. It

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/attach"
-	"sonde/kernel/attach/quote"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs/ctl"
+	"sonde/probe/attach"
+	"sonde/probe/attach/quote"
 )
 
 // The target of a ready-made module is a function of the kernel or of a program, in all

@@ -12,11 +12,11 @@ import (
 	"sync"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
 	"sonde/kernel/stack"
 	"sonde/kernel/tally"
+	"sonde/probe/attach"
 )
 
 // stackcount: which code calls a function, by the stack of each call; as a tree of callers,

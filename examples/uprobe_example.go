@@ -8,10 +8,10 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/attach"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
 	"sonde/kernel/refusal"
+	"sonde/probe/attach"
 	"sonde/uprobes"
 )
 

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"sonde/arch/amd64/insn"
-	"sonde/kernel/attach"
 	"sonde/kernel/text"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
+	"sonde/probe/attach"
 )
 
 // behind counts the changes in which code was written that some CPUs may not execute yet.

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/insn"
-	"sonde/kernel/attach"
-	"sonde/kernel/probe"
 	"sonde/kprobes/machine"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 )
 
 // TestBreakpointComesLast: a hit finds the copy and the point when INT3 is there
@@ -95,7 +95,7 @@ func TestSlotsRunOut(t *testing.T) {
 func TestMemoryRunsOut(t *testing.T) {
 	f := newFake(t)
 	machine.This.CPUs = 64 // their accounts are most of it
-	each := probeBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
+	each := probeBytes + uint64(machine.This.CPUs+1)*uint64(ledger.AccountBytes)
 	machine.This.Memory = 2*2*each + 1
 	for range 2 {
 		ks := []*Kprobe{at("t.work", 0), at("t.work", 3)}

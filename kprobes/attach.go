@@ -8,12 +8,12 @@ import (
 
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
 	"sonde/kernel/module"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 )
 
 // register puts all of ks, which are probes of one kind, on their points, or none of them. It arms the points
@@ -202,7 +202,7 @@ const probeBytes = 2 << 10
 // room refuses another probe if all of them would take too much of the memory: nothing else could
 // run then. A place that has no probe yet gets one up to half of the memory, others up to three quarters.
 func room(first bool) error {
-	each := probeBytes + uint64(machine.This.CPUs+1)*uint64(probe.AccountBytes)
+	each := probeBytes + uint64(machine.This.CPUs+1)*uint64(ledger.AccountBytes)
 	most := machine.This.Memory / 2
 	if !first {
 		most += most / 2

@@ -5,10 +5,10 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/glass"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/kprobes/machine"
+	"sonde/probe/glass"
+	"sonde/probe/ledger"
 )
 
 // A Camera records one hit of a place, whatever probes are there: package glass. It is the first
@@ -140,7 +140,7 @@ func (c *Camera) prepare() error {
 }
 
 // manner: what it calls may do anything; and what it returns is another probe's.
-func (c *Camera) manner() probe.Flags  { return flagCareful | flagSpecial | flagTold }
+func (c *Camera) manner() ledger.Flags { return flagCareful | flagSpecial | flagTold }
 func (c *Camera) handlers() []function { return nil } // none that a user has written
 func (c *Camera) account() Ledger      { return c.KP.Ledger() }
 

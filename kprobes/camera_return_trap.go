@@ -10,8 +10,8 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
-	"sonde/kernel/handler"
+	"sonde/probe/glass"
+	"sonde/probe/handler"
 )
 
 // note notes the call for the return probe k, as onBreakpoint does.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/insn"
-	"sonde/kernel/glass"
 	"sonde/kprobes/place"
+	"sonde/probe/glass"
 )
 
 // camera returns a camera, not registered yet.

@@ -9,10 +9,10 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
-	"sonde/kernel/glass"
 	"sonde/kernel/goruntime"
-	"sonde/kernel/probe"
 	"sonde/kprobes/place"
+	"sonde/probe/glass"
+	"sonde/probe/ledger"
 )
 
 // films has, by CPU, the *Camera that records the hit in progress; 0: none does.
@@ -72,19 +72,19 @@ func (c *Camera) call(st *state, k *Kprobe, r *amd64.Regs) (took bool) {
 	if called && k.Flags&flagOff == 0 {
 		c.shoot(r, glass.Enters, k, role, 0)
 	}
-	k.ledger.On(id)[probe.Entered]++
+	k.ledger.On(id)[ledger.Entered]++
 	switch special := k.Flags & (flagOff | flagSpecial | flagNotes); {
 	case special == 0:
 		st.begin(k)
 		ret := k.PreHandler(k, r)
 		st.begin(&c.KP)
-		k.ledger.On(id)[probe.Handled]++
+		k.ledger.On(id)[ledger.Handled]++
 		c.shoot(r, glass.Returned, k, uint64(ret), role)
 		if took = ret != 0; took {
 			k.tookOver(r)
 		}
 	case special&flagOff != 0:
-		k.ledger.Count(id, probe.Disarmed)
+		k.ledger.Count(id, ledger.Disarmed)
 		c.shoot(r, glass.Off, k, 0, 0)
 	case k.kind == kindKretprobe:
 		c.note(st, k, r)
@@ -127,7 +127,7 @@ func (c *Camera) mirror(st *state, j *Jprobe, r *amd64.Regs) {
 	ended := callMirrored(j.code, j.context, r, trap.XMM(r), j.words) // not mirror, which does not say how it ended
 	mirrorSP[id] = 0
 	st.begin(&c.KP)
-	j.KP.ledger.Count(id, probe.Handled)
+	j.KP.ledger.Count(id, ledger.Handled)
 	c.shoot(r, glass.Ended, &j.KP, uint64(ended), 0)
 }
 

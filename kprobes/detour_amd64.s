@@ -34,7 +34,7 @@
 //	DX  the distance from the stack's top
 //	R8  the CPU's list in the pool, then its part of the ledger
 //
-// Mirrors (*Kretprobe).note, (*pool).get: go c63201836b99, asm e5a7730d4753.
+// Mirrors (*Kretprobe).note, (*pool).get: go fb9a33e3e7ca, asm e5a7730d4753.
 #define NOTE(SLOT) \
 	ADDQ	$const_gCalls, BX; \
 	MOVQ	(BX), CX; \
@@ -80,7 +80,7 @@ take: \
 // (hit_trap.go) does, in assembly, and enters a return probe behind it. A changed IP is
 // ignored: kprobes.txt §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 175a004418f0, asm d9ff4d93ec14.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 9da89e931eec, asm d9ff4d93ec14.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 several:
 	MOVL	$const_idle, state_phase(SI)

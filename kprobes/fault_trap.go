@@ -13,10 +13,10 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
-	"sonde/kernel/handler"
 	"sonde/kernel/mm"
 	"sonde/kernel/notifier"
 	"sonde/kprobes/machine"
+	"sonde/probe/handler"
 )
 
 // onFault takes every exception except #BP, #DB and NMI. It asks the fault-handler first.

@@ -13,8 +13,8 @@ import (
 	"sonde/arch/amd64/prologue"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/die"
-	"sonde/kernel/probe"
 	"sonde/kprobes/place"
+	"sonde/probe/ledger"
 )
 
 // onBreakpoint takes #BP. It has all that a hit does before the instruction: onDetour leads
@@ -48,12 +48,12 @@ func onBreakpoint(r *amd64.Regs) {
 	}
 	for k := nextProbe(st); k != nil; k = nextProbe(st) {
 		n := k.ledger.On(int(st.id))
-		n[probe.Entered]++
+		n[ledger.Entered]++
 		if special := k.Flags & (flagOff | flagSpecial | flagNotes); special == 0 {
 			st.begin(k)
 			ret := k.PreHandler(k, r)
 			st.end()
-			n[probe.Handled]++
+			n[ledger.Handled]++
 			if ret == 0 {
 				continue
 			}
@@ -178,7 +178,7 @@ func nextProbe(st *state) *Kprobe {
 // as entered.
 func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
 	if k.Flags.Has(flagOff) {
-		k.ledger.Count(id, probe.Disarmed)
+		k.ledger.Count(id, ledger.Disarmed)
 		return false
 	}
 	if k.Flags.Has(flagCareful) {
@@ -202,7 +202,7 @@ func (k *Kprobe) callSpecial(st *state, id int, r *amd64.Regs) (taken bool) {
 			k.tookOver(r)
 		}
 	}
-	k.ledger.Count(id, probe.Handled)
+	k.ledger.Count(id, ledger.Handled)
 	return taken
 }
 
@@ -236,7 +236,7 @@ func (pt *point) countMissed(id int) {
 		asCamera(films[id]).nested(id, pt)
 	}
 	for _, k := range pt.probes() {
-		k.ledger.CountNested(id, probe.Missed) // one event: the handler may be abandoned here
+		k.ledger.CountNested(id, ledger.Missed) // one event: the handler may be abandoned here
 	}
 }
 

@@ -12,16 +12,16 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
-	"sonde/kernel/handler"
 	"sonde/kernel/mm"
 	"sonde/kernel/notifier"
 	"sonde/kernel/printk"
-	"sonde/kernel/probe"
 	"sonde/kernel/stack"
 	"sonde/kernel/text"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/reach"
+	"sonde/probe/handler"
+	"sonde/probe/ledger"
 )
 
 // What assembly must know of the layouts of this and other packages.
@@ -45,10 +45,10 @@ const (
 	stateProbe = unsafe.Offsetof(state{}.State) + unsafe.Offsetof(handler.State{}.Probe)
 	stateSeq   = unsafe.Offsetof(state{}.State) + unsafe.Offsetof(handler.State{}.Seq)
 
-	// The layout of a probe.Accounts, which begins with the address of CPU 0's counters.
-	accountN = probe.AccountCounters
-	entered  = probe.Entered
-	handled  = probe.Handled
+	// The layout of a ledger.Accounts, which begins with the address of CPU 0's counters.
+	accountN = ledger.AccountCounters
+	entered  = ledger.Entered
+	handled  = ledger.Handled
 )
 
 // Immediates in the templates that are replaced by values.
@@ -146,7 +146,7 @@ func initState(id int, s *trap.State) {
 	st := (*state)(unsafe.Pointer(s))
 	states[id] = st
 	st.id, st.trampoline = uint64(id), trampolinePC
-	st.part = uint64(id) << probe.AccountShift
+	st.part = uint64(id) << ledger.AccountShift
 	st.noted = codeAt.noted
 	st.onDetour, st.onReturn, st.onNote = goabi.CodeOf(onDetour), goabi.CodeOf(onReturn), goabi.CodeOf(onNote)
 	if !lean {

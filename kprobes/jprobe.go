@@ -6,8 +6,8 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64/goabi"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
+	"sonde/probe/ledger"
 )
 
 // Jprobe calls a handler with the function's own signature and arguments at the function's
@@ -61,7 +61,7 @@ func (j *Jprobe) prepare() error {
 }
 
 // manner needs no flag for SSE registers: they are saved, because they are copied.
-func (j *Jprobe) manner() probe.Flags  { return flagSpecial }
+func (j *Jprobe) manner() ledger.Flags { return flagSpecial }
 func (j *Jprobe) detached()            {}
 func (j *Jprobe) handlers() []function { return []function{{"jprobe", j.Entry}} }
 func (j *Jprobe) account() Ledger      { return j.KP.Ledger() }

@@ -7,10 +7,10 @@ import (
 	"time"
 	"unsafe"
 
-	"sonde/kernel/attach"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
+	"sonde/probe/attach"
 )
 
 // A point can be hit by a jump instead of a breakpoint: kprobes.txt §1.4. Package optprobe

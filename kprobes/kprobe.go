@@ -7,10 +7,10 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/kprobes/machine"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 )
 
 // Flags of a probe.
@@ -18,7 +18,7 @@ const (
 	// FlagDisabled is KPROBE_FLAG_DISABLED: the probe is registered, but its handlers are
 	// not called. Set it before registering to begin disabled; afterwards use EnableKprobe
 	// and DisableKprobe.
-	FlagDisabled probe.Flags = 1 << iota
+	FlagDisabled ledger.Flags = 1 << iota
 	flagRegistered
 	flagGone    // its handler broke the rules: disabled for good
 	flagCareful // a handler may change X0-X14, IP or SP; of a return probe, the entry handler
@@ -65,10 +65,10 @@ type (
 // Kprobe is a probe on one instruction. Set either SymbolName and Offset or Addr, and the
 // handlers; leave the rest alone while the probe is registered.
 type Kprobe struct {
-	SymbolName string      // the function, as in kallsyms; the path may be cut at any slash
-	Offset     uintptr     // bytes from the symbol
-	Addr       uintptr     // filled in from SymbolName
-	Flags      probe.Flags // FlagDisabled, or 0
+	SymbolName string       // the function, as in kallsyms; the path may be cut at any slash
+	Offset     uintptr      // bytes from the symbol
+	Addr       uintptr      // filled in from SymbolName
+	Flags      ledger.Flags // FlagDisabled, or 0
 
 	PreHandler   PreHandler   // nil: hits are counted
 	PostHandler  PostHandler  // may be nil
@@ -79,7 +79,7 @@ type Kprobe struct {
 	Place *attach.Place
 
 	kind   kind
-	ledger probe.Accounts
+	ledger ledger.Accounts
 	// guarded by mu:
 	point *point
 	owner string // the module that registered it, "" for the kernel
@@ -179,7 +179,7 @@ type whole interface {
 	prepare() error
 	// manner returns the flags that tell hits how to call the handlers. It is called when
 	// nothing can fail any more.
-	manner() probe.Flags
+	manner() ledger.Flags
 	// detached is called after unregistering, when no CPU is in its handlers.
 	detached()
 	// handlers returns all functions that hits may call, by name; account returns what
@@ -209,7 +209,7 @@ func (k *Kprobe) whole() whole {
 func (k *Kprobe) prepare() error { return nil }
 func (k *Kprobe) detached()      {}
 
-func (k *Kprobe) manner() probe.Flags {
+func (k *Kprobe) manner() ledger.Flags {
 	switch {
 	case machine.This.Careful(k.called(rolePre)) || machine.This.Careful(k.PostHandler):
 		return flagCareful | flagSpecial
@@ -283,7 +283,7 @@ func (j *Jprobe) entry() *Kprobe { return (*Kprobe)(unsafe.Pointer(j)) }
 func (k *Kprobe) wantsPost() bool { return k.PostHandler != nil && k.kind != kindCamera }
 
 // A Ledger counts what became of each hit of a probe.
-type Ledger = probe.Ledger
+type Ledger = ledger.Ledger
 
 // Ledger returns the probe's counts.
 //

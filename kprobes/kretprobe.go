@@ -6,10 +6,10 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
+	"sonde/probe/ledger"
 )
 
 // KretprobeHandler is called when a probed call enters or returns. If an entry handler
@@ -132,7 +132,7 @@ func (rp *Kretprobe) prepare() error {
 	return nil
 }
 
-func (rp *Kretprobe) manner() probe.Flags {
+func (rp *Kretprobe) manner() ledger.Flags {
 	rp.MaxActive = len(rp.pool.instances)
 	rp.careful = machine.This.Careful(rp.KP.called(roleReturn))
 	rp.direct = nil

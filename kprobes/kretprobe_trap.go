@@ -14,7 +14,7 @@ import (
 	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/printk"
-	"sonde/kernel/probe"
+	"sonde/probe/ledger"
 )
 
 // calls returns the head of g's list of calls, and the top of its stack.
@@ -52,13 +52,13 @@ func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 	}
 	in := rp.pool.get(id)
 	if in == nil {
-		rp.KP.ledger.Count(id, probe.NoInst)
+		rp.KP.ledger.Count(id, ledger.NoInst)
 		return
 	}
 	in.RetAddr, in.off = lr, off
 	in.Task = Task(goruntime.Goid(g))
 	if rp.EntryHandler != nil && rp.declines(st, in, r) {
-		rp.KP.ledger.Count(id, probe.Declined)
+		rp.KP.ledger.Count(id, ledger.Declined)
 		rp.pool.put(in, id)
 		return
 	}
@@ -71,7 +71,7 @@ func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 // not handle. It calls no handler.
 func onNote(r *amd64.Regs, rp *Kretprobe) {
 	id := trap.ID(r)
-	rp.KP.ledger.Count(id, probe.Entered)
+	rp.KP.ledger.Count(id, ledger.Entered)
 	rp.note(states[id], id, r)
 }
 
@@ -95,7 +95,7 @@ func giveBack(in *KretprobeInstance, id int) { in.RP.pool.put(in, id) }
 func leaveCall(head *uintptr, id int) {
 	in := asInstance(*head)
 	*head = in.next
-	in.RP.KP.ledger.CountNested(id, probe.Abandoned)
+	in.RP.KP.ledger.CountNested(id, ledger.Abandoned)
 	giveBack(in, id)
 }
 
@@ -144,17 +144,17 @@ func onReturn(r *amd64.Regs) {
 	k := &rp.KP
 	switch {
 	case k.Flags&flagsReturn != flagRegistered: // disabled or not: kprobes.txt §1.3.2
-		k.ledger.Count(id, probe.Disarmed)
+		k.ledger.Count(id, ledger.Disarmed)
 	case rp.careful:
 		rp.callCareful(st, in, r)
-		k.ledger.Count(id, probe.Handled)
+		k.ledger.Count(id, ledger.Handled)
 	default:
 		if rp.Handler != nil {
 			st.begin(k)
 			rp.Handler(in, r)
 			st.end()
 		}
-		k.ledger.Count(id, probe.Handled)
+		k.ledger.Count(id, ledger.Handled)
 	}
 	st.afterReturn(id, r)
 }
@@ -211,7 +211,7 @@ func missReturn(id int, r *amd64.Regs) {
 	for *head != 0 && asInstance(*head).off == off {
 		in := asInstance(*head)
 		*head = in.next
-		in.RP.KP.ledger.CountNested(id, probe.Recursion)
+		in.RP.KP.ledger.CountNested(id, ledger.Recursion)
 		giveBack(in, id)
 	}
 }

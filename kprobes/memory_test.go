@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"sonde/kernel/probe"
 	"sonde/kprobes/machine"
+	"sonde/probe/ledger"
 )
 
 // TestProbeIsAsLargeAsTheMachine: a probe used to have an account for each of 32
@@ -41,7 +41,7 @@ func TestRoomIsHalfOfMemory(t *testing.T) {
 	const places, cpus = 10, 3
 	defer func(m machine.Machine) { machine.This = m }(machine.This)
 	machine.This.CPUs = cpus
-	machine.This.Memory = 2 * places * (probeBytes + (cpus+1)*uint64(probe.AccountBytes))
+	machine.This.Memory = 2 * places * (probeBytes + (cpus+1)*uint64(ledger.AccountBytes))
 	for n := range places {
 		if err := room(true); err != nil {
 			t.Fatalf("%d probes: %v", n, err)

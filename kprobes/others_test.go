@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"sonde/kernel/probe"
 	"sonde/kprobes/machine"
+	"sonde/probe/ledger"
 )
 
 // TestReturnProbeRefuses: what is asked for is looked at before anything is taken.
@@ -89,13 +89,13 @@ func TestCallsInFlight(t *testing.T) {
 	} {
 		rp := returns("t.work")
 		f.mustReturn(rp)
-		rp.KP.ledger.Count(3, probe.Entered)
+		rp.KP.ledger.Count(3, ledger.Entered)
 		call := rp.pool.get(3)
 		if unregister(rp); len(lingering) != 1 || lingering[0] != rp || rp.Ledger().InFlight != 1 {
 			t.Errorf("%s: %d kept, %+v", name, len(lingering), rp.Ledger())
 		}
 		f.refused(f.now(), RegisterKretprobe(rp), syscall.EBUSY, "1 calls from before have not returned")
-		rp.KP.ledger.Count(0, probe.Disarmed)
+		rp.KP.ledger.Count(0, ledger.Disarmed)
 		rp.pool.put(call, 0)
 		n := len(f.log)
 		f.mustReturn(rp) // what gave the instance back may be at it still
@@ -200,7 +200,7 @@ func TestAccountsBeginAnew(t *testing.T) {
 	k := at("t.work", 0)
 	f.must(k)
 	for id := range machine.This.CPUs {
-		k.ledger.Count(id, probe.Recursion)
+		k.ledger.Count(id, ledger.Recursion)
 	}
 	if UnregisterKprobe(k); k.NMissed() != uint64(machine.This.CPUs) {
 		t.Errorf("%d missed, when unregistered", k.NMissed())

@@ -10,16 +10,16 @@ import (
 	"sonde/arch/amd64/insn"
 	"sonde/kallsyms"
 	"sonde/kernel/module"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/kernel/text"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
+	"sonde/probe/ledger"
 )
 
 // points has the probed places by address. guarded by mu; hits read it without.
-var points probe.Table[point]
+var points ledger.Table[point]
 
 // mu guards everything that hits do not read: see doc.go.
 var mu sync.Mutex
@@ -30,14 +30,14 @@ type point struct {
 	place.Place // never changed
 
 	// Written with mu held, read by hits:
-	list   probe.List[Kprobe] // in order of registration
-	post   atomic.Bool        // some probe has a post-handler
-	way    atomic.Uint32      // a place.Way: how a hit gets the instruction executed
-	lead   atomic.Uintptr     // the result of leads(way)
-	call   atomic.Uintptr     // the *Kprobe there, if it is the only one and simple
-	note   atomic.Uintptr     // the same for a return probe without an entry handler
-	second atomic.Uintptr     // such a return probe behind call, if these two are the only ones
-	resume atomic.Uintptr     // where the detour's copy begins, once there is a detour
+	list   ledger.List[Kprobe] // in order of registration
+	post   atomic.Bool         // some probe has a post-handler
+	way    atomic.Uint32       // a place.Way: how a hit gets the instruction executed
+	lead   atomic.Uintptr      // the result of leads(way)
+	call   atomic.Uintptr      // the *Kprobe there, if it is the only one and simple
+	note   atomic.Uintptr      // the same for a return probe without an entry handler
+	second atomic.Uintptr      // such a return probe behind call, if these two are the only ones
+	resume atomic.Uintptr      // where the detour's copy begins, once there is a detour
 
 	// guarded by mu:
 	armed  bool           // INT3 is in place, or

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"sonde/kernel/probe"
+	"sonde/probe/ledger"
 )
 
 // Trap context, except init: instances are taken and freed on every call of a probed
@@ -123,6 +123,6 @@ const instanceShift = 7
 // This does not compile unless the sizes are what the shift says, and what
 // state.part is made with.
 var (
-	_ [0]struct{} = [unsafe.Sizeof(freeList{}) - 1<<probe.AccountShift]struct{}{}
+	_ [0]struct{} = [unsafe.Sizeof(freeList{}) - 1<<ledger.AccountShift]struct{}{}
 	_ [0]struct{} = [unsafe.Sizeof(KretprobeInstance{}) - 1<<instanceShift]struct{}{}
 )

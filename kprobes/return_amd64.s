@@ -7,7 +7,7 @@
 // one return handler of the usual kind it does what onReturn and afterReturn
 // (kretprobe_trap.go) do; everything else goes to them.
 //
-// Mirrors onReturn, (*state).afterReturn, giveBack, (*pool).put, (*freeList).push: go 4a958778b70a, asm 04ebb6fe29d2.
+// Mirrors onReturn, (*state).afterReturn, giveBack, (*pool).put, (*freeList).push: go b316a6f5904c, asm 04ebb6fe29d2.
 TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	PCALIGN $2048			// all on one page
 	BYTE	$0x90			// the runtime looks at the byte before a return address

@@ -16,9 +16,9 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
-	"sonde/kernel/handler"
 	"sonde/kernel/printk"
-	"sonde/kernel/probe"
+	"sonde/probe/handler"
+	"sonde/probe/ledger"
 )
 
 // state is one CPU's. Interrupts are off from the breakpoint to the end of the step, so
@@ -159,9 +159,9 @@ func afterAbandon(r *amd64.Regs) {
 	if st.Probe != 0 {
 		k := asProbe(st.Probe)
 		if st.phase == post || st.phase == faulting {
-			k.ledger.Uncount(id, probe.Handled) // the pre-handler's
+			k.ledger.Uncount(id, ledger.Handled) // the pre-handler's
 		}
-		k.ledger.CountNested(id, probe.Abandoned)
+		k.ledger.CountNested(id, ledger.Abandoned)
 		st.inFault = false
 		st.end()
 		filmAbandoned(id, k, r)

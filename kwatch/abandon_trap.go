@@ -10,8 +10,8 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/die"
-	"sonde/kernel/handler"
-	"sonde/kernel/probe"
+	"sonde/probe/handler"
+	"sonde/probe/ledger"
 )
 
 // handlers is this kind of handlers.
@@ -32,7 +32,7 @@ func afterAbandon(r *amd64.Regs) {
 	st.reading = false
 	st.End()
 	p := points[st.reg].Load()
-	p.accounts.CountNested(id, probe.Abandoned)
+	p.accounts.CountNested(id, ledger.Abandoned)
 	if p.camera != nil {
 		p.camera.abandoned(r)
 	}

@@ -4,8 +4,8 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/glass"
 	"sonde/kernel/refusal"
+	"sonde/probe/glass"
 )
 
 // A Camera records one hit of a watchpoint: package glass. While it is there, it is called

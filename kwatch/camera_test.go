@@ -8,7 +8,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/internal/quick"
-	"sonde/kernel/glass"
+	"sonde/probe/glass"
 )
 
 // TestCameraGivesTheHandlerBack: a camera is called in place of the handler, once, until it goes.

@@ -8,9 +8,9 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
 	"sonde/arch/amd64/trap"
-	"sonde/kernel/glass"
 	"sonde/kernel/goruntime"
-	"sonde/kernel/handler"
+	"sonde/probe/glass"
+	"sonde/probe/handler"
 )
 
 // record implements machine.record: it is called as the handler, and calls that.

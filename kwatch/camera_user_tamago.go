@@ -5,9 +5,9 @@ package kwatch
 import (
 	"sonde/arch/amd64"
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
 	"sonde/kernel/goruntime"
 	"sonde/linux/proc"
+	"sonde/probe/glass"
 )
 
 // film implements program. No hit is in progress while the handler is changed.

@@ -3,13 +3,13 @@ package kwatch
 import (
 	"fmt"
 
-	"sonde/kernel/attach"
-	"sonde/kernel/probe"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 )
 
 func init() {
 	attach.Show(&attach.Face{Name: "kwatch", Head: fmt.Sprintf("reg %-2s len %-16s", "t", "address"), Last: "symbol",
-		Counts: probe.Columns{"entered", "handled", "declined", "recursion", "disarmed", "abandoned", "unexplained"},
+		Counts: ledger.Columns{"entered", "handled", "declined", "recursion", "disarmed", "abandoned", "unexplained"},
 		Rows:   rows, Forget: forget})
 }
 

@@ -9,9 +9,9 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
-	"sonde/kernel/attach"
-	"sonde/kernel/probe"
 	"sonde/linux/proc"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 )
 
 // A follower watches a variable of a program's file in each process that runs the file: now, or when it executes
@@ -22,12 +22,12 @@ type follower struct {
 	variable *Variable
 	table    *proc.Table
 	engine   proc.Engine
-	unset    probe.Counter
+	unset    ledger.Counter
 
 	mu sync.Mutex // taken before the package's
 	// guarded by mu:
 	points           map[*proc.Process]*point
-	past             probe.Ledger // of processes that do not run the file any more
+	past             ledger.Ledger // of processes that do not run the file any more
 	disabled, closed bool
 }
 

@@ -9,12 +9,12 @@ import (
 	"syscall"
 	"testing"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
 	"sonde/linux/space"
 	calls "sonde/linux/syscall"
+	"sonde/probe/attach"
 )
 
 // Where the test's program has its code and its variable; its file says that they are at codeAt and dataAt.

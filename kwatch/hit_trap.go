@@ -12,10 +12,10 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/goruntime"
-	"sonde/kernel/handler"
-	"sonde/kernel/probe"
 	"sonde/kernel/smp"
 	"sonde/kernel/stack"
+	"sonde/probe/handler"
+	"sonde/probe/ledger"
 )
 
 // state is one CPU's. Interrupts are off in a hit, so nothing changes the state except
@@ -86,9 +86,9 @@ func (st *state) take(p *point, r *amd64.Regs) {
 	if p.user != nil {
 		return // the kernel uses other addresses: it is a bit that QEMU has kept (trap.SetDoubles)
 	}
-	p.accounts.Count(id, probe.Entered)
+	p.accounts.Count(id, ledger.Entered)
 	if p.gone.Load() {
-		p.accounts.Count(id, probe.Disarmed)
+		p.accounts.Count(id, ledger.Disarmed)
 		return
 	}
 	h := &st.hit
@@ -102,12 +102,12 @@ func (st *state) take(p *point, r *amd64.Regs) {
 		h.Old = atomic.SwapUint64(&p.last, h.New)
 		if h.Old != h.New {
 			if p.typ == Read {
-				p.accounts.Count(id, probe.Declined)
+				p.accounts.Count(id, ledger.Declined)
 				return
 			}
 		} else if r.Flags&amd64.RFLAGS_IF == 0 && emulated {
 			if p.notWritten(r) { // apart: in one condition, each hit would go through its result
-				p.accounts.Count(id, probe.Declined)
+				p.accounts.Count(id, ledger.Declined)
 				return
 			}
 		}
@@ -119,7 +119,7 @@ func (st *state) take(p *point, r *amd64.Regs) {
 		p.handler(h, r)
 	}
 	st.End()
-	p.accounts.Count(id, probe.Handled)
+	p.accounts.Count(id, ledger.Handled)
 }
 
 // callCareful calls p's handler if that may change X0-X14, IP or SP. A crash names the last handler
@@ -177,7 +177,7 @@ func (a *around) read(r *amd64.Regs) {
 func miss(r *amd64.Regs, which uint64) {
 	for ; which != 0; which &= which - 1 {
 		if p := points[bits.TrailingZeros64(which)].Load(); p != nil {
-			p.accounts.CountNested(trap.ID(r), probe.Missed)
+			p.accounts.CountNested(trap.ID(r), ledger.Missed)
 			resume(p, r)
 		}
 	}

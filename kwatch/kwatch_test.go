@@ -9,9 +9,9 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
-	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
 	"sonde/linux/proc"
+	"sonde/probe/attach"
 )
 
 // onFake makes the machine one that notes what it is to watch.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"syscall"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
+	"sonde/probe/attach"
 )
 
 // Provider is the attach.Provider of watchpoints. Handlers of those in programs may block.

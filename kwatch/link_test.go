@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/debugreg"
-	"sonde/kernel/attach"
-	"sonde/kernel/probe"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 )
 
 // TestEnable: a disabled watchpoint keeps its register, and no CPU watches for it; enabled again, it
@@ -75,7 +75,7 @@ func TestLeavesOnce(t *testing.T) {
 	if c.Complete(); err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range []probe.Event{probe.Entered, probe.Handled} {
+	for _, e := range []ledger.Event{ledger.Entered, ledger.Handled} {
 		points[0].Load().accounts.Count(0, e)
 	}
 	if err := UnregisterKwatch(0); err != nil {

@@ -2,7 +2,7 @@ package kwatch
 
 import (
 	"sonde/arch/amd64"
-	"sonde/kernel/attach"
+	"sonde/probe/attach"
 )
 
 // Trap context.

@@ -3,7 +3,7 @@ package kwatch
 import (
 	"sync/atomic"
 
-	"sonde/kernel/probe"
+	"sonde/probe/ledger"
 )
 
 // Info describes a watchpoint, for lists.
@@ -18,7 +18,7 @@ type Info struct {
 	PID      int    // the process, if a program's memory is watched
 	Last     uint64 // the last value read
 	Where    string // symbol+offset, or the address and the process
-	Ledger   probe.Ledger
+	Ledger   ledger.Ledger
 	// Blind counts the steps of probed instructions of the kernel, since it was registered, in which
 	// nothing was watched: the stack had no space for the frames of a hit. What they access is not in
 	// the ledger.
@@ -47,7 +47,7 @@ func All() (all []Info) {
 }
 
 // Ended returns the summed counts of all watchpoints that have ended.
-func Ended() probe.Ledger {
+func Ended() ledger.Ledger {
 	mu.Lock()
 	defer mu.Unlock()
 	return ended

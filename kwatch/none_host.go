@@ -6,8 +6,8 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64/debugreg"
-	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
+	"sonde/probe/attach"
 )
 
 // this is a machine without debug registers; tests replace it with a fake.

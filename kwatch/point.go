@@ -6,8 +6,8 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
-	"sonde/kernel/attach"
-	"sonde/kernel/probe"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 )
 
 // Type is the kind of access that a watchpoint reports.
@@ -75,7 +75,7 @@ type point struct {
 	keep     unsafe.Pointer // the object that contains addr, so that it stays in place
 
 	reg      int // its debug register
-	accounts probe.Accounts
+	accounts ledger.Accounts
 	blind    uint64        // machine.blind when it was registered
 	owner    string        // the module that registered it
 	camera   *Camera       // called in place of handler; nil: none

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"sonde/kernel/cpu"
-	"sonde/kernel/ring"
+	"sonde/probe/ring"
 )
 
 // A Queue passes hits from handlers to a goroutine. It is a poll.Source.

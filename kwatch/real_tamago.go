@@ -8,9 +8,9 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
 	"sonde/arch/amd64/trap"
-	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
-	"sonde/kernel/handler"
+	"sonde/probe/attach"
+	"sonde/probe/handler"
 )
 
 var this = machine{

@@ -12,17 +12,17 @@ import (
 	"sonde/arch/amd64/debugreg"
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
 	"sonde/kernel/module"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 )
 
 // mu serializes registering and unregistering.
 var mu sync.Mutex
 
 // ended are the summed counts of watchpoints that have ended. guarded by mu
-var ended probe.Ledger
+var ended ledger.Ledger
 
 // machine is what this package needs of the machine: real_tamago.go, or a fake in tests.
 type machine struct {

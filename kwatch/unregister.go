@@ -1,6 +1,6 @@
 package kwatch
 
-import "sonde/kernel/attach"
+import "sonde/probe/attach"
 
 // UnregisterKwatch removes a watchpoint. When it returns, no CPU is in its handler, and
 // none will call it.

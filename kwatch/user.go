@@ -7,9 +7,9 @@ import (
 	"sync"
 	"syscall"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
 	"sonde/linux/proc"
+	"sonde/probe/attach"
 )
 
 // Watchpoints in the memory of programs.

@@ -11,11 +11,11 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
-	"sonde/kernel/handler"
 	"sonde/kernel/printk"
-	"sonde/kernel/probe"
 	"sonde/linux/proc"
 	"sonde/linux/space"
+	"sonde/probe/handler"
+	"sonde/probe/ledger"
 )
 
 // OfThread handles a #DB of a program, with the value of DR6. It returns true if
@@ -110,9 +110,9 @@ func (p *point) takeUser(n int, done uint64, t *proc.Thread) (also uint64) {
 	if !u.enter(t) {
 		return 0
 	}
-	p.accounts.CountNested(0, probe.Entered)
+	p.accounts.CountNested(0, ledger.Entered)
 	if p.off() {
-		p.accounts.CountNested(0, probe.Disarmed)
+		p.accounts.CountNested(0, ledger.Disarmed)
 		u.leave()
 		return 0
 	}
@@ -122,14 +122,14 @@ func (p *point) takeUser(n int, done uint64, t *proc.Thread) (also uint64) {
 		h.Old = atomic.SwapUint64(&p.last, h.New)
 		var is bool
 		if also, is = u.touched(p, done, h, r); !is || p.typ == Read && h.Old != h.New {
-			p.accounts.CountNested(0, probe.Declined)
+			p.accounts.CountNested(0, ledger.Declined)
 			u.leave()
 			return also
 		}
 	}
 	t.RunHandler(func() { u.handler(h, t) }, func(returned bool, e any) {
 		if returned {
-			p.accounts.CountNested(0, probe.Handled)
+			p.accounts.CountNested(0, ledger.Handled)
 			u.leave()
 			return
 		}
@@ -171,7 +171,7 @@ func (u *user) touched(p *point, done uint64, h *Hit, r *amd64.Regs) (which uint
 
 // abandoned says that a handler of p has not returned: it is called no more.
 func (p *point) abandoned() {
-	p.accounts.CountNested(0, probe.Abandoned)
+	p.accounts.CountNested(0, ledger.Abandoned)
 	p.gone.Store(true)
 }
 

@@ -11,12 +11,12 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
 	"sonde/kernel/abi"
-	"sonde/kernel/attach"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
 	"sonde/linux/space"
 	calls "sonde/linux/syscall"
+	"sonde/probe/attach"
 )
 
 // reported is the system call with which a test's program has a hit: its argument is DR6.

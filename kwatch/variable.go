@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"syscall"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/mm/backing"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	image "sonde/linux/program"
+	"sonde/probe/attach"
 )
 
 // A Variable is what a place in a program's file names: a variable, or a function if its execution is watched.

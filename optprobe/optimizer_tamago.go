@@ -14,12 +14,12 @@ import (
 	"sonde/kallsyms"
 	"sonde/kallsyms/entries"
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
 	"sonde/kernel/grace"
 	"sonde/kernel/kthread"
 	"sonde/kernel/printk"
 	"sonde/kernel/refusal"
 	"sonde/kprobes"
+	"sonde/probe/glass"
 	"sonde/sysctl"
 )
 

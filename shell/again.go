@@ -3,7 +3,7 @@ package shell
 import (
 	"strings"
 
-	"sonde/kernel/attach"
+	"sonde/probe/attach"
 )
 
 // again is a shell for a command that runs others: it has the command's files, and is ended when

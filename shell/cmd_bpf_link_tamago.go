@@ -5,7 +5,7 @@ package shell
 import (
 	"fmt"
 
-	kbpf "sonde/kernel/bpf"
+	"sonde/probe/program"
 )
 
 // listed is how many places of a link the list has.
@@ -13,13 +13,13 @@ const listed = 8
 
 // bpfLinks prints one link with all its places, or all with their first ones.
 func bpfLinks(c *Context, args []string) error {
-	all, most := kbpf.Links(), listed
+	all, most := program.Links(), listed
 	if len(args) > 0 {
 		l, rest, err := bpfLinkOf(args)
 		if err := bpfEnd(rest, err); err != nil {
 			return err
 		}
-		all, most = []*kbpf.Link{l}, int(^uint(0)>>1)
+		all, most = []*program.Link{l}, int(^uint(0)>>1)
 	}
 	for _, l := range all {
 		places := l.Places()

@@ -12,25 +12,25 @@ import (
 	"strings"
 	"syscall"
 
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
+	"sonde/probe/program"
 )
 
 // bpfMaps prints one map, or all.
 func bpfMaps(c *Context, args []string) error {
-	all := kbpf.Maps()
+	all := program.Maps()
 	if len(args) > 0 {
 		m, rest, err := bpfMapOf(args)
 		if err := bpfEnd(rest, err); err != nil {
 			return err
 		}
-		all = []*kbpf.Map{m}
+		all = []*program.Map{m}
 	}
 	for _, m := range all {
 		s := m.Spec
 		fmt.Fprintf(c.Out, "%d: %s  name %s  flags %#x\n\tkey %dB  value %dB  max_entries %d  memlock %dB  lost %d%s\n",
 			m.ID, s.Type, s.Name, s.Flags, s.KeySize, s.ValueSize, s.MaxEntries, m.Bytes(), m.Lost(),
-			ids("  prog_ids ", usersOf(m), func(p *kbpf.Prog) int { return p.ID }))
+			ids("  prog_ids ", usersOf(m), func(p *program.Prog) int { return p.ID }))
 		if err := printPins(c.Out, m); err != nil {
 			return err
 		}
@@ -39,28 +39,28 @@ func bpfMaps(c *Context, args []string) error {
 }
 
 // usersOf returns the programs that use a map.
-func usersOf(m *kbpf.Map) []*kbpf.Prog {
-	return slices.DeleteFunc(kbpf.Programs(), func(p *kbpf.Prog) bool { return !slices.Contains(p.Maps(), m) })
+func usersOf(m *program.Map) []*program.Prog {
+	return slices.DeleteFunc(program.Programs(), func(p *program.Prog) bool { return !slices.Contains(p.Maps(), m) })
 }
 
 // onMap makes a command of a function that does something with the map that is named, and keeps it meanwhile.
-func onMap(do func(c *Context, m *kbpf.Map, args []string) error) func(*Context, []string) error {
+func onMap(do func(c *Context, m *program.Map, args []string) error) func(*Context, []string) error {
 	return func(c *Context, args []string) error {
 		m, rest, err := bpfMapOf(args)
 		if err == nil {
-			err = kbpf.Hold(m)
+			err = program.Hold(m)
 		}
 		if err != nil {
 			return err
 		}
-		defer kbpf.Release(m)
+		defer program.Release(m)
 		return do(c, m, rest)
 	}
 }
 
 // onFreeMap is onMap for changes, which nobody may make in a map that is frozen.
-func onFreeMap(do func(m *kbpf.Map, args []string) error) func(*Context, []string) error {
-	return onMap(func(_ *Context, m *kbpf.Map, args []string) error {
+func onFreeMap(do func(m *program.Map, args []string) error) func(*Context, []string) error {
+	return onMap(func(_ *Context, m *program.Map, args []string) error {
 		end, err := m.Change()
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func onFreeMap(do func(m *kbpf.Map, args []string) error) func(*Context, []strin
 }
 
 // bpfDumpMap prints what is in a map.
-func bpfDumpMap(c *Context, m *kbpf.Map, args []string) error {
+func bpfDumpMap(c *Context, m *program.Map, args []string) error {
 	if err := bpfEnd(args, nil); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func bpfDumpMap(c *Context, m *kbpf.Map, args []string) error {
 }
 
 // dumpMap prints the keys of a map with their values.
-func dumpMap(out io.Writer, m *kbpf.Map) (err error) {
+func dumpMap(out io.Writer, m *program.Map) (err error) {
 	n := 0
 	for cpu := range m.Tables() {
 		m.Range(cpu, func(key, value []byte) bool {
@@ -97,7 +97,7 @@ func dumpMap(out io.Writer, m *kbpf.Map) (err error) {
 	return err
 }
 
-func printEntry(out io.Writer, m *kbpf.Map, cpu int, key, value []byte) error {
+func printEntry(out io.Writer, m *program.Map, cpu int, key, value []byte) error {
 	at := ""
 	if m.Tables() > 1 {
 		at = fmt.Sprintf(" (CPU %02d)", cpu)
@@ -117,7 +117,7 @@ func data(b []byte) string {
 }
 
 // printRecords takes all records that are in a ring.
-func printRecords(out io.Writer, m *kbpf.Map) error {
+func printRecords(out io.Writer, m *program.Map) error {
 	for {
 		rec, ok := m.Take(nil)
 		if !ok {
@@ -130,7 +130,7 @@ func printRecords(out io.Writer, m *kbpf.Map) error {
 }
 
 // bpfKey takes a key of a map off args.
-func bpfKey(m *kbpf.Map, args []string) (key []byte, rest []string, err error) {
+func bpfKey(m *program.Map, args []string) (key []byte, rest []string, err error) {
 	return bpfData("key", int(m.Spec.KeySize), args)
 }
 
@@ -169,7 +169,7 @@ func bpfData(word string, size int, args []string) (b []byte, rest []string, err
 	return b, rest, nil
 }
 
-func bpfLookup(c *Context, m *kbpf.Map, args []string) error {
+func bpfLookup(c *Context, m *program.Map, args []string) error {
 	key, rest, err := bpfKey(m, args)
 	if err := bpfEnd(rest, err); err != nil {
 		return err
@@ -188,13 +188,13 @@ func bpfLookup(c *Context, m *kbpf.Map, args []string) error {
 	return err
 }
 
-func bpfUpdate(m *kbpf.Map, args []string) error {
+func bpfUpdate(m *program.Map, args []string) error {
 	key, rest, err := bpfKey(m, args)
 	if err != nil {
 		return err
 	}
 	value, rest, err := bpfData("value", int(m.Spec.ValueSize), rest)
-	how := uint64(kbpf.Any)
+	how := uint64(program.Any)
 	if err == nil && len(rest) > 0 {
 		i := slices.Index([]string{"any", "noexist", "exist"}, rest[0])
 		if i < 0 {
@@ -213,7 +213,7 @@ func bpfUpdate(m *kbpf.Map, args []string) error {
 	return nil
 }
 
-func bpfDelete(m *kbpf.Map, args []string) error {
+func bpfDelete(m *program.Map, args []string) error {
 	key, rest, err := bpfKey(m, args)
 	if err := bpfEnd(rest, err); err != nil {
 		return err

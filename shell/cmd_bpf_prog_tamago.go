@@ -14,7 +14,7 @@ import (
 	"sonde/arch/amd64/listing"
 	"sonde/bpf"
 	"sonde/kallsyms"
-	kbpf "sonde/kernel/bpf"
+	"sonde/probe/program"
 )
 
 // bpfAsm loads the program in a file of text, and attaches it.
@@ -26,11 +26,11 @@ func bpfAsm(c *Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	p, maps, err := kbpf.Assemble(name, string(text))
+	p, maps, err := program.Assemble(name, string(text))
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	prog, err := kbpf.Load(p, maps)
+	prog, err := program.Load(p, maps)
 	for _, m := range maps {
 		m.Close() // they stay as long as the program
 	}
@@ -46,13 +46,13 @@ func bpfAsm(c *Context, args []string) error {
 
 // bpfProgs prints one program, or all.
 func bpfProgs(c *Context, args []string) error {
-	all := kbpf.Programs()
+	all := program.Programs()
 	if len(args) > 0 {
 		p, rest, err := bpfProgOf(args)
 		if err := bpfEnd(rest, err); err != nil {
 			return err
 		}
-		all = []*kbpf.Prog{p}
+		all = []*program.Prog{p}
 	}
 	for _, p := range all {
 		if err := printProg(c.Out, p); err != nil {
@@ -62,7 +62,7 @@ func bpfProgs(c *Context, args []string) error {
 	return nil
 }
 
-func printProg(out io.Writer, p *kbpf.Prog) error {
+func printProg(out io.Writer, p *program.Prog) error {
 	_, code := p.Code()
 	c, a := p.Checked, p.Account()
 	gpl := ""
@@ -72,8 +72,8 @@ func printProg(out io.Writer, p *kbpf.Prog) error {
 	fmt.Fprintf(out, "%d: %s  name %s  tag %s%s  worst %d  run_cnt %d  recursion_misses %d\n",
 		p.ID, c.Program.Type, c.Program.Name, p.Tag(), gpl, c.Worst, a.Run, a.Recursion)
 	fmt.Fprintf(out, "\tloaded_at %s  xlated %dB  jited %dB  stack %dB%s%s\n", p.LoadedAt.UTC().Format(time.RFC3339),
-		bpf.InsnBytes*len(c.Insns), len(code), c.Stack, ids("  map_ids ", p.Maps(), func(m *kbpf.Map) int { return m.ID }),
-		ids("  link_ids ", p.Links(), func(l *kbpf.Link) int { return l.ID }))
+		bpf.InsnBytes*len(c.Insns), len(code), c.Stack, ids("  map_ids ", p.Maps(), func(m *program.Map) int { return m.ID }),
+		ids("  link_ids ", p.Links(), func(l *program.Link) int { return l.ID }))
 	if n := p.Budget(); n > 0 {
 		fmt.Fprintf(out, "\tbudget %.1f%%  throttled %d\n", float64(n)/10, a.Throttled)
 	}
@@ -92,7 +92,7 @@ func bpfBudget(_ *Context, args []string) error {
 }
 
 // setBudget sets a budget that is given in percent.
-func setBudget(p *kbpf.Prog, percent string) error {
+func setBudget(p *program.Prog, percent string) error {
 	share, err := strconv.ParseFloat(strings.TrimSuffix(percent, "%"), 64)
 	if err != nil || !(share >= 0 && share <= 100) || share > 0 && share < 0.1 {
 		return Usagef("%q is no share of a CPU: give 0.1 to 100 percent, or 0 for all that it takes", percent)
@@ -112,8 +112,8 @@ func ids[T any](word string, all []T, id func(T) int) string {
 	return word + strings.Join(list, ",")
 }
 
-func printPins(out io.Writer, o kbpf.Object) error {
-	for _, file := range kbpf.Pins(o) {
+func printPins(out io.Writer, o program.Object) error {
+	for _, file := range program.Pins(o) {
 		if _, err := fmt.Fprintf(out, "\tpinned %s\n", file); err != nil {
 			return err
 		}
@@ -140,14 +140,14 @@ func bpfXlated(c *Context, args []string) error {
 }
 
 // printLine prints the line of the source that begins at an instruction.
-func printLine(out io.Writer, p *kbpf.Prog, pc int) {
+func printLine(out io.Writer, p *program.Prog, pc int) {
 	if l := p.Checked.Program.LineOf(pc); l != nil && l.PC == pc {
 		fmt.Fprintf(out, "; %s @ %s:%d\n", cmp.Or(l.Text, "?"), l.File, l.Number)
 	}
 }
 
 // insnText is an instruction, with maps by their numbers.
-func insnText(p *kbpf.Prog, pc int) string {
+func insnText(p *program.Prog, pc int) string {
 	insns := p.Checked.Insns
 	text, err := bpf.Text(insns, pc)
 	if err != nil {
@@ -212,7 +212,7 @@ func bpfRemove(_ *Context, args []string) error {
 	return nil
 }
 
-func linksOf(p *kbpf.Prog) []*kbpf.Link {
+func linksOf(p *program.Prog) []*program.Link {
 	if p == nil {
 		return nil
 	}

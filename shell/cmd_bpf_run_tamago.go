@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	kbpf "sonde/kernel/bpf"
+	"sonde/probe/program"
 )
 
 // bpfRun loads an object file, attaches its programs, and prints what they say and record: until ^C, or
@@ -27,7 +27,7 @@ func bpfRun(c *Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	set, err := kbpf.LoadObject(data)
+	set, err := program.LoadObject(data)
 	if err == nil {
 		defer set.Close()
 		for _, p := range set.Progs {
@@ -70,7 +70,7 @@ func firstError(errs ...error) error {
 }
 
 // placesOf names the first places of a link.
-func placesOf(l *kbpf.Link) (names []string) {
+func placesOf(l *program.Link) (names []string) {
 	places := l.Places()
 	for _, at := range places[:min(len(places), listed)] {
 		names = append(names, at.Where)
@@ -94,11 +94,11 @@ func (c *Context) bpfMeanwhile(command []string) error {
 }
 
 // followSet prints records and texts as they come, and after over is closed those that are left.
-func followSet(out io.Writer, set *kbpf.Set, over <-chan struct{}) {
+func followSet(out io.Writer, set *program.Set, over <-chan struct{}) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for last := false; ; {
-		for line, ok := kbpf.Said(); ok; line, ok = kbpf.Said() {
+		for line, ok := program.Said(); ok; line, ok = program.Said() {
 			fmt.Fprintln(out, line)
 		}
 		for _, m := range set.Maps {
@@ -119,7 +119,7 @@ func followSet(out io.Writer, set *kbpf.Set, over <-chan struct{}) {
 
 // printSet prints what is in the maps at the end, those of constants left out, and how often each program
 // has run.
-func printSet(out io.Writer, set *kbpf.Set) (err error) {
+func printSet(out io.Writer, set *program.Set) (err error) {
 	for _, m := range set.Maps {
 		if m.Ring() == nil && !strings.HasPrefix(m.Spec.Name, ".rodata") {
 			fmt.Fprintf(out, "map %s:\n", m.Spec.Name)
@@ -136,7 +136,7 @@ func printSet(out io.Writer, set *kbpf.Set) (err error) {
 }
 
 // printAccount prints what became of a program's hits: how often it has run, and what else there was.
-func printAccount(out io.Writer, p *kbpf.Prog) error {
+func printAccount(out io.Writer, p *program.Prog) error {
 	a := p.Account()
 	line := fmt.Sprintf("program %s: run %d times", p.Checked.Program.Name, a.Run)
 	for _, more := range []struct {

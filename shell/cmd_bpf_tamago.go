@@ -9,8 +9,8 @@ import (
 	"strings"
 	"syscall"
 
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
+	"sonde/probe/program"
 )
 
 var bpfCommand = &Command{
@@ -114,7 +114,7 @@ DATA is the bytes in order, as 1 0 0x2a 0 or, behind the word hex, 01 00 2a 00; 
 
 // bpfFind takes the object that args begin with off them. is tells whether an object is what a word,
 // such as name, and its value say.
-func bpfFind[T kbpf.Object](what string, all []T, args []string, is func(o T, word, value string) bool) (T, []string, error) {
+func bpfFind[T program.Object](what string, all []T, args []string, is func(o T, word, value string) bool) (T, []string, error) {
 	var none T
 	if len(args) == 0 {
 		return none, nil, Usagef("which %s? Give id NUMBER, name NAME or pinned FILE", what)
@@ -122,7 +122,7 @@ func bpfFind[T kbpf.Object](what string, all []T, args []string, is func(o T, wo
 	word, value, rest := "id", args[0], args[1:]
 	switch {
 	case len(args) > 1 && args[0] == "pinned":
-		o, err := kbpf.Pinned(args[1])
+		o, err := program.Pinned(args[1])
 		if err != nil {
 			return none, nil, err
 		}
@@ -143,20 +143,20 @@ func bpfFind[T kbpf.Object](what string, all []T, args []string, is func(o T, wo
 	return none, nil, refusal.New(syscall.EINVAL, "%d have the %s %s: %s, %s. Give id NUMBER", len(found), word, value, found[0], found[1])
 }
 
-func bpfProgOf(args []string) (*kbpf.Prog, []string, error) {
-	return bpfFind("program", kbpf.Programs(), args, func(p *kbpf.Prog, word, value string) bool {
+func bpfProgOf(args []string) (*program.Prog, []string, error) {
+	return bpfFind("program", program.Programs(), args, func(p *program.Prog, word, value string) bool {
 		return value == map[string]string{"id": fmt.Sprint(p.ID), "name": p.Checked.Program.Name, "tag": p.Tag()}[word]
 	})
 }
 
-func bpfMapOf(args []string) (*kbpf.Map, []string, error) {
-	return bpfFind("map", kbpf.Maps(), args, func(m *kbpf.Map, word, value string) bool {
+func bpfMapOf(args []string) (*program.Map, []string, error) {
+	return bpfFind("map", program.Maps(), args, func(m *program.Map, word, value string) bool {
 		return value == map[string]string{"id": fmt.Sprint(m.ID), "name": m.Spec.Name}[word]
 	})
 }
 
-func bpfLinkOf(args []string) (*kbpf.Link, []string, error) {
-	return bpfFind("link", kbpf.Links(), args, func(l *kbpf.Link, word, value string) bool {
+func bpfLinkOf(args []string) (*program.Link, []string, error) {
+	return bpfFind("link", program.Links(), args, func(l *program.Link, word, value string) bool {
 		return word == "id" && value == fmt.Sprint(l.ID)
 	})
 }
@@ -170,14 +170,14 @@ func bpfEnd(rest []string, err error) error {
 }
 
 // bpfPin makes the file that args name.
-func bpfPin(o kbpf.Object, args []string, err error) error {
+func bpfPin(o program.Object, args []string, err error) error {
 	switch {
 	case err != nil:
 		return err
 	case len(args) != 1:
-		return Usagef("give one file, as in %s/mine", kbpf.PinDir)
+		return Usagef("give one file, as in %s/mine", program.PinDir)
 	}
-	return kbpf.Pin(args[0], o)
+	return program.Pin(args[0], o)
 }
 
 func bpfPinProg(_ *Context, args []string) error {
@@ -196,8 +196,8 @@ func bpfPinLink(_ *Context, args []string) error {
 }
 
 // bpfUnpinned refuses what a file keeps.
-func bpfUnpinned(o kbpf.Object) error {
-	if files := kbpf.Pins(o); len(files) > 0 {
+func bpfUnpinned(o program.Object) error {
+	if files := program.Pins(o); len(files) > 0 {
 		return refusal.New(syscall.EBUSY, "%s is kept by %s: remove that first", o, strings.Join(files, ", "))
 	}
 	return nil

@@ -15,11 +15,11 @@ import (
 
 	"sonde/kallsyms"
 	"sonde/kernel/abi"
-	"sonde/kernel/attach/places"
 	"sonde/kernel/cpu"
 	"sonde/kernel/refusal"
-	"sonde/kernel/types"
 	"sonde/kernel/vfs"
+	"sonde/probe/attach/places"
+	"sonde/probe/types"
 	"sonde/trace/export"
 	"sonde/trace/lang"
 	"sonde/trace/out"

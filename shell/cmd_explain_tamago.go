@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"sonde/arch/amd64/listing"
-	"sonde/kernel/attach"
 	"sonde/optprobe/explain"
+	"sonde/probe/attach"
 )
 
 var explainCommand = &Command{

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"syscall"
 
-	"sonde/kernel/attach"
-	"sonde/kernel/attach/quote"
 	"sonde/kernel/cpu"
 	"sonde/kernel/refusal"
+	"sonde/probe/attach"
+	"sonde/probe/attach/quote"
 	"sonde/shell/replay"
 )
 

@@ -14,9 +14,9 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
 	"sonde/kernel/abi"
-	"sonde/kernel/attach"
 	"sonde/kernel/poll"
 	"sonde/kwatch"
+	"sonde/probe/attach"
 )
 
 var kwatchCommand = &Command{

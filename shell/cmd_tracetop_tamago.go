@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/cpu"
+	"sonde/probe/program"
 )
 
 var tracetopCommand = &Command{
@@ -42,7 +42,7 @@ func runTracetop(c *Context, args []string) error {
 	if c.Interrupt == nil && count == 0 {
 		return Usagef("give -n COUNT: without a terminal, nobody can type ^C")
 	}
-	top := &tracetop{watched: map[*kbpf.Prog]func(){}}
+	top := &tracetop{watched: map[*program.Prog]func(){}}
 	defer top.stop()
 	tick := time.NewTicker(time.Duration(every * float64(time.Second)))
 	defer tick.Stop()
@@ -64,7 +64,7 @@ func runTracetop(c *Context, args []string) error {
 
 // tracetop has all programs metered that there are while it runs.
 type tracetop struct {
-	watched map[*kbpf.Prog]func()
+	watched map[*program.Prog]func()
 }
 
 func (t *tracetop) stop() {
@@ -76,15 +76,15 @@ func (t *tracetop) stop() {
 // A costs is what programs and places have counted until a time.
 type costs struct {
 	at       time.Time
-	programs []*kbpf.Prog
-	cost     map[*kbpf.Prog][]kbpf.Cost
+	programs []*program.Prog
+	cost     map[*program.Prog][]program.Cost
 	hits     map[string]uint64 // by program and place
 }
 
 // look begins to meter programs that are new, and reads all counts.
 func (t *tracetop) look() *costs {
-	c := &costs{at: time.Now(), cost: map[*kbpf.Prog][]kbpf.Cost{}, hits: map[string]uint64{}}
-	for _, p := range kbpf.Programs() {
+	c := &costs{at: time.Now(), cost: map[*program.Prog][]program.Cost{}, hits: map[string]uint64{}}
+	for _, p := range program.Programs() {
 		if t.watched[p] == nil {
 			stop, err := p.Watch()
 			if err != nil {
@@ -102,7 +102,7 @@ func (t *tracetop) look() *costs {
 	return c
 }
 
-func placeKey(p *kbpf.Prog, l *kbpf.Link, where string) string {
+func placeKey(p *program.Prog, l *program.Link, where string) string {
 	return fmt.Sprint(p.ID, " ", l.ID, " ", where)
 }
 
@@ -115,7 +115,7 @@ func (c *costs) print(out io.Writer, before *costs) error {
 	}
 	fmt.Fprintf(out, "%5s %-15s %10s %8s %11s%s\n", "ID", "PROGRAM", "HITS/S", "NS/HIT", "THROTTLED/S", head.String())
 	for _, p := range c.programs {
-		sum, shares := kbpf.Cost{}, ""
+		sum, shares := program.Cost{}, ""
 		for i, cost := range c.cost[p] {
 			if was := before.cost[p]; i < len(was) {
 				cost = cost.Less(was[i])
@@ -132,7 +132,7 @@ func (c *costs) print(out io.Writer, before *costs) error {
 }
 
 // printPlaces prints how often each of a program's places was hit.
-func (c *costs) printPlaces(out io.Writer, p *kbpf.Prog, before *costs, seconds float64) (err error) {
+func (c *costs) printPlaces(out io.Writer, p *program.Prog, before *costs, seconds float64) (err error) {
 	for _, l := range p.Links() {
 		places := l.Places()
 		for _, at := range places[:min(len(places), listed)] {

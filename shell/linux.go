@@ -10,12 +10,12 @@ import (
 
 	"sonde/arch/amd64/goabi"
 	"sonde/kernel/abi"
-	"sonde/kernel/attach"
 	tracepoints "sonde/linux/calls"
 	"sonde/linux/proc"
 	"sonde/linux/program"
 	"sonde/linux/symbols"
 	calls "sonde/linux/syscall"
+	"sonde/probe/attach"
 	"sonde/trace/run"
 	sources "sonde/trace/source"
 	"sonde/uprobes"

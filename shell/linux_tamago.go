@@ -9,10 +9,10 @@ import (
 	"io/fs"
 
 	"sonde/arch/amd64/user"
-	"sonde/kernel/attach"
 	"sonde/kwatch"
 	"sonde/linux/proc"
 	"sonde/linux/usermode/bare"
+	"sonde/probe/attach"
 	"sonde/uprobes/explain"
 )
 

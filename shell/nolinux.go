@@ -4,7 +4,7 @@ package shell
 
 import (
 	"sonde/arch/amd64/goabi"
-	"sonde/kernel/attach"
+	"sonde/probe/attach"
 	"sonde/trace/run"
 	sources "sonde/trace/source"
 )

@@ -5,8 +5,8 @@ package shell
 import (
 	"io"
 
-	"sonde/kernel/attach"
 	"sonde/kwatch"
+	"sonde/probe/attach"
 )
 
 // There are no programs: what would need one says so.

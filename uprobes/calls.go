@@ -5,8 +5,8 @@ import (
 	"sort"
 	"sync/atomic"
 
-	"sonde/kernel/probe"
 	"sonde/linux/proc"
+	"sonde/probe/ledger"
 )
 
 // callList has the calls of a thread that return probes wait for. They are found by their
@@ -283,7 +283,7 @@ func (c *call) leave() {
 	}
 	c.left = true
 	for i := range c.of {
-		c.of[i].m.End(probe.Abandoned)
+		c.of[i].m.End(ledger.Abandoned)
 	}
 }
 
@@ -293,6 +293,6 @@ func (c *call) undoLeave() {
 	for i := range c.of {
 		m := c.of[i].m
 		m.Flying.Add(1)
-		m.Uncount(probe.Abandoned)
+		m.Uncount(ledger.Abandoned)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/probe"
+	"sonde/probe/ledger"
 	"sonde/uprobes/machine"
 )
 
@@ -49,7 +49,7 @@ func (st *state) callEntries(r *amd64.Regs) (done bool) {
 		}
 		in := c.more()
 		if n := m.Begin(); cap(in.Data) < m.words || m.beyond(n) { // it has more data than those for which there is room
-			m.End(probe.NoInst)
+			m.End(ledger.NoInst)
 			continue
 		}
 		in.RetAddr, in.Data = c.ret, in.Data[:m.words]
@@ -76,14 +76,14 @@ func (st *state) callEntries(r *amd64.Regs) (done bool) {
 // wants is wanted.
 func (st *state) wants(m *member, in *instance, r *amd64.Regs) bool {
 	if m.flags.Has(unregistered | abandoned) {
-		m.End(probe.Disarmed)
+		m.End(ledger.Disarmed)
 		return false
 	}
 	st.begin(m, r)
 	wanted := m.ret.EntryHandler(&in.UretprobeInstance, r) == 0
 	st.End()
 	if !wanted {
-		m.End(probe.Declined)
+		m.End(ledger.Declined)
 	}
 	return wanted
 }

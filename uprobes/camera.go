@@ -6,10 +6,10 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/glass"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/linux/proc"
+	"sonde/probe/glass"
+	"sonde/probe/ledger"
 	"sonde/uprobes/machine"
 )
 
@@ -71,7 +71,7 @@ func RegisterCamera(c *Camera) error {
 	c.RP.Handler = func(*UretprobeInstance, *amd64.Regs) {}
 	k := &KprobeUser{PostHandler: func(_ *KprobeUser, r *amd64.Regs, _ uint64) { c.executed(r) },
 		FaultHandler: func(_ *KprobeUser, r *amd64.Regs, vector int) int { return c.faulted(r, vector) }}
-	c.behind[0] = &member{user: k, u: o.u, idle: make(chan struct{}), Counter: new(probe.Counter)}
+	c.behind[0] = &member{user: k, u: o.u, idle: make(chan struct{}), Counter: new(ledger.Counter)}
 	mu.Lock()
 	c.room = map[*point]uint32{}
 	cameras = append(cameras, c)

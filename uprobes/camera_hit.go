@@ -5,8 +5,8 @@ package uprobes
 import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/prologue"
-	"sonde/kernel/glass"
-	"sonde/kernel/probe"
+	"sonde/probe/glass"
+	"sonde/probe/ledger"
 	"sonde/uprobes/machine"
 	"sonde/uprobes/place"
 )
@@ -53,7 +53,7 @@ func (c *Camera) begins(th *thread, pt *point, r *amd64.Regs) {
 }
 
 // enters records that a handler of m is next, or is not called because m has one of these flags.
-func (c *Camera) enters(th *thread, m *member, r *amd64.Regs, role uint64, not probe.Flags) {
+func (c *Camera) enters(th *thread, m *member, r *amd64.Regs, role uint64, not ledger.Flags) {
 	if c.off = m.flags.Has(not); c.off {
 		c.shoot(th, r, glass.Off, m, role, 0)
 		return

@@ -9,9 +9,9 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
-	"sonde/kernel/glass"
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
+	"sonde/probe/glass"
 )
 
 // filmed plays a program with a camera for the second hit of textAt, and returns the frames.

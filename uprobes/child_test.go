@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/probe"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
 	"sonde/linux/space"
 	calls "sonde/linux/syscall"
+	"sonde/probe/ledger"
 	"sonde/uprobes/place"
 )
 
@@ -99,7 +99,7 @@ func TestChildWithoutRoom(t *testing.T) {
 		leave(p, stack-0x20)
 		leave(p, stack)
 	})
-	if l := rp.U.Ledger(); s != 0 || l != (probe.Ledger{Entered: 2, Handled: 2}) {
+	if l := rp.U.Ledger(); s != 0 || l != (ledger.Ledger{Entered: 2, Handled: 2}) {
 		t.Errorf("status %#x, %+v", s, l)
 	}
 	if n := noted.Load(); n != mostCalls-room {
@@ -133,7 +133,7 @@ func TestChildOfACoroutine(t *testing.T) {
 		ends(t, p)
 		both(p)
 	})
-	if l := rp.U.Ledger(); l != (probe.Ledger{Entered: 2, Handled: 2}) {
+	if l := rp.U.Ledger(); l != (ledger.Ledger{Entered: 2, Handled: 2}) {
 		t.Errorf("%+v", l)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/probe"
 	"sonde/linux/proc"
 	"sonde/linux/space"
+	"sonde/probe/ledger"
 )
 
 // armedAt reports whether the text of p has a breakpoint at addr.
@@ -230,10 +230,10 @@ func TestDisabledBesideAnother(t *testing.T) {
 		enter(p, stack, textAt+1)
 		leave(p, stack)
 	})
-	if l := on.U.Ledger(); l != (probe.Ledger{Entered: 1, Handled: 1}) {
+	if l := on.U.Ledger(); l != (ledger.Ledger{Entered: 1, Handled: 1}) {
 		t.Errorf("the enabled one: %+v", l)
 	}
-	if l := off.U.Ledger(); l != (probe.Ledger{Entered: 1, Disarmed: 1}) {
+	if l := off.U.Ledger(); l != (ledger.Ledger{Entered: 1, Disarmed: 1}) {
 		t.Errorf("the disabled one: %+v", l)
 	}
 }

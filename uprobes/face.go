@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/attach"
-	"sonde/kernel/probe"
 	"sonde/linux/proc"
 	"sonde/linux/space"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 )
 
 // Info describes a registered probe.
@@ -26,12 +26,12 @@ type Info struct {
 	Way      string // how the instruction is executed, and whether hits are handled in trap context
 	Returns  string // for a return probe: see images.ReturnsOf
 	Disabled bool   // by DisableUprobe, or its handler was abandoned
-	Ledger   probe.Ledger
+	Ledger   ledger.Ledger
 }
 
 func init() {
 	attach.Show(&attach.Face{Name: "uprobes", Head: fmt.Sprintf("%6s  %-16s  %-2s", "pid", "address", "t"), Last: "place",
-		Counts: probe.Columns{"entered", "handled", "no_inst", "disarmed", "abandoned", "inflight", "unset", "unexplained"},
+		Counts: ledger.Columns{"entered", "handled", "no_inst", "disarmed", "abandoned", "inflight", "unset", "unexplained"},
 		Rows:   rows, Forget: forgetOwner, Enabled: Enabled, SetEnabled: SetEnabled})
 }
 
@@ -122,14 +122,14 @@ const InTheTrap = " in the trap"
 // unregistered.
 //
 // Context: any.
-func (u *Uprobe) Ledger() probe.Ledger {
+func (u *Uprobe) Ledger() ledger.Ledger {
 	if f := u.file.Load(); f != nil {
 		return f.counter.Ledger()
 	}
 	if m := u.state.Load(); m != nil {
 		return m.Ledger()
 	}
-	return probe.Ledger{}
+	return ledger.Ledger{}
 }
 
 // Way says how u's hits are executed, "by process" for a probe on a file; and whether its handler is

@@ -7,11 +7,11 @@ import (
 
 	"sonde/kernel/abi"
 	"sonde/kernel/mm/backing"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/program"
+	"sonde/probe/ledger"
 	"sonde/uprobes/images"
 	"sonde/uprobes/place"
 )
@@ -23,7 +23,7 @@ type file struct {
 	opened  *vfs.File
 	ident   backing.Ident
 	off     uint64
-	counter *probe.Counter
+	counter *ledger.Counter
 	returns string // for a return probe: see images.ReturnsOf
 
 	disabled bool // guarded by mu
@@ -104,7 +104,7 @@ func (o order) openFile() (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{o: o, opened: opened, off: u.Offset, counter: new(probe.Counter), disabled: u.Disabled}
+	f := &file{o: o, opened: opened, off: u.Offset, counter: new(ledger.Counter), disabled: u.Disabled}
 	if err := f.check(u); err != nil {
 		vfs.Close(opened)
 		idle()

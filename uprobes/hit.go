@@ -3,8 +3,8 @@ package uprobes
 import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/prologue"
-	"sonde/kernel/probe"
 	"sonde/linux/proc"
+	"sonde/probe/ledger"
 	"sonde/uprobes/machine"
 )
 
@@ -193,7 +193,7 @@ func (th *thread) handlers(members []*member, from int) (next int) {
 
 // startHit counts a hit of m, and reports whether its handler may run.
 func (m *member) startHit() bool {
-	m.Count(probe.Entered)
+	m.Count(ledger.Entered)
 	return m.enter() && !m.flags.Has(disabled)
 }
 
@@ -201,8 +201,8 @@ func (m *member) startHit() bool {
 func (th *thread) special(m *member, r *amd64.Regs) {
 	switch {
 	case m.flags.Has(disabled): // the breakpoint is another probe's, or m was enabled a moment ago
-		m.Count(probe.Entered)
-		m.Count(probe.Disarmed)
+		m.Count(ledger.Entered)
+		m.Count(ledger.Disarmed)
 	case m.user != nil:
 		m.hitUser(th, r)
 	default:
@@ -225,7 +225,7 @@ func (th *thread) goReturned(members []*member, r *amd64.Regs) {
 // hitReturn says that a return instruction of a Go function has been executed.
 func (m *member) hitReturn(th *thread, r *amd64.Regs) {
 	in := UretprobeInstance{RetAddr: r.IP, RP: m.ret}
-	m.Count(probe.Entered)
+	m.Count(ledger.Entered)
 	m.call(th, func() { m.ret.Handler(&in, r) })
 }
 

@@ -9,7 +9,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/prologue"
 	"sonde/arch/amd64/user"
-	"sonde/kernel/probe"
+	"sonde/probe/ledger"
 	"sonde/uprobes/machine"
 	"sonde/uprobes/place"
 )
@@ -78,14 +78,14 @@ func (st *state) callHandlers(r *amd64.Regs) (done bool) {
 		case m.wants != 0 && !m.flags.Has(disabled):
 			th.wants |= m.wants
 		case m.flags.Has(unregistered | abandoned | disabled):
-			m.Count(probe.Entered)
-			m.Count(probe.Disarmed)
+			m.Count(ledger.Entered)
+			m.Count(ledger.Disarmed)
 		default:
-			m.Count(probe.Entered)
+			m.Count(ledger.Entered)
 			st.begin(m, r)
 			m.u.Handler(m.u, r)
 			st.End()
-			m.Count(probe.Handled)
+			m.Count(ledger.Handled)
 		}
 	}
 	pt := asPoint(st.point)

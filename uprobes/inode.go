@@ -8,10 +8,10 @@ import (
 
 	"sonde/kernel/mm/backing"
 	"sonde/kernel/printk"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/linux/proc"
 	"sonde/linux/space"
+	"sonde/probe/ledger"
 )
 
 // guarded by mu:
@@ -121,7 +121,7 @@ const manyUnset = 1 << 10
 
 // lose counts, once, that a probe is not set at an address, unless the program has gone from there. The log has the
 // first one of a process, if it is the first of its probe. mu held.
-func (tk *task) lose(c *probe.Counter, addr uint64, err error) {
+func (tk *task) lose(c *ledger.Counter, addr uint64, err error) {
 	known := tk.unset[c]
 	if errors.Is(err, syscall.ESRCH) || errors.Is(err, space.ErrNotMapped) || slices.Contains(known, addr) {
 		return
@@ -131,7 +131,7 @@ func (tk *task) lose(c *probe.Counter, addr uint64, err error) {
 			where(tk.text.mem.Space, addr), addr, tk.process.PID, tk.process.Name(), err.Error())
 	}
 	if tk.unset == nil {
-		tk.unset = map[*probe.Counter][]uint64{}
+		tk.unset = map[*ledger.Counter][]uint64{}
 	}
 	if len(known) == manyUnset {
 		known = known[:0]

@@ -13,8 +13,8 @@ import (
 	"sonde/arch/amd64/user"
 	"sonde/kernel/cpu"
 	"sonde/kernel/die"
-	"sonde/kernel/handler"
 	"sonde/kernel/notifier"
+	"sonde/probe/handler"
 )
 
 // handlers is this kind of handlers: see package handler. The breakpoint of an abandoned one stays, and

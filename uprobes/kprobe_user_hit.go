@@ -2,13 +2,13 @@ package uprobes
 
 import (
 	"sonde/arch/amd64"
-	"sonde/kernel/probe"
+	"sonde/probe/ledger"
 )
 
 // hitUser calls the pre-handler, and lets th remember the post- and fault-handlers.
 func (m *member) hitUser(th *thread, r *amd64.Regs) {
 	k, done := m.user, false
-	m.Count(probe.Entered)
+	m.Count(ledger.Entered)
 	m.call(th, func() {
 		defer func() {
 			if !done && k.FaultHandler != nil && k.FaultHandler(k, r, -1) == 1 {

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/probe"
 	"sonde/linux/proc"
+	"sonde/probe/ledger"
 )
 
 // TestCallsThatAreLeft: a call that longjmp has left is counted as soon as the stack says so. If
@@ -16,7 +16,7 @@ func TestCallsThatAreLeft(t *testing.T) {
 	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
 	check := func(when string, entered, handled, abandoned, inFlight uint64) {
 		t.Helper()
-		if l, want := rp.U.Ledger(), (probe.Ledger{Entered: entered, Handled: handled, Abandoned: abandoned, InFlight: inFlight}); l != want {
+		if l, want := rp.U.Ledger(), (ledger.Ledger{Entered: entered, Handled: handled, Abandoned: abandoned, InFlight: inFlight}); l != want {
 			t.Errorf("%s: %+v, want %+v", when, l, want)
 		}
 	}
@@ -122,7 +122,7 @@ func TestReturnHandlerThatDoesNotReturn(t *testing.T) {
 		leave(p, stack)
 	})
 	for i, rp := range both {
-		if l := rp.U.Ledger(); l != (probe.Ledger{Entered: 1, Abandoned: 1}) {
+		if l := rp.U.Ledger(); l != (ledger.Ledger{Entered: 1, Abandoned: 1}) {
 			t.Errorf("probe %d: %+v", i, l)
 		}
 	}

@@ -7,13 +7,13 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"sonde/kernel/attach"
-	"sonde/kernel/handler"
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/printk"
-	"sonde/kernel/probe"
 	"sonde/linux/proc"
 	"sonde/linux/program"
+	"sonde/probe/attach"
+	"sonde/probe/handler"
+	"sonde/probe/ledger"
 	"sonde/uprobes/machine"
 )
 
@@ -26,7 +26,7 @@ type member struct {
 	vaddr   uint64
 	process *proc.Process // whose threads it is for
 	point   *point
-	flags   probe.Flags
+	flags   ledger.Flags
 	// trapSafe says that its handler may be called in trap context; careful, that X0-X14 must be saved for it.
 	trapSafe, careful bool
 	code              [2]uintptr // of its handler, and its entry handler
@@ -42,7 +42,7 @@ type member struct {
 	file      *file       // the file probe that this belongs to; nil: none
 	camera    *Camera     // the camera that this is the probe of
 	seam      *seam       // the seam that this is
-	*probe.Counter
+	*ledger.Counter
 }
 
 // returning is what a member of a return probe has to do.
@@ -77,9 +77,9 @@ func (m *member) begins() bool { return m.wants&(wantsEntry|wantsStay) != 0 }
 func (m *member) ends() bool { return m.wants&wantsExit != 0 }
 
 const (
-	unregistered probe.Flags = 1 << iota // or its program has ended
-	abandoned                            // its handler broke the rules
-	disabled                             // by DisableUprobe
+	unregistered ledger.Flags = 1 << iota // or its program has ended
+	abandoned                             // its handler broke the rules
+	disabled                              // by DisableUprobe
 
 	disabledFlags = disabled | abandoned
 )
@@ -119,7 +119,7 @@ func leaving(all []*member) (c attach.Change) {
 
 // refused counts a hit that finds m disabled, unregistered or abandoned.
 func (m *member) refused() {
-	m.Count(probe.Disarmed)
+	m.Count(ledger.Disarmed)
 	m.leave()
 }
 
@@ -164,7 +164,7 @@ func (th *thread) handled() {
 	m := th.in
 	th.in = nil
 	if th.counts {
-		m.Count(probe.Handled)
+		m.Count(ledger.Handled)
 	}
 	m.leave()
 }
@@ -185,7 +185,7 @@ func (th *thread) broke(e any) {
 // countAbandoned counts a handler of m that has not returned.
 func (m *member) countAbandoned(th *thread) {
 	if th.counts || th.entering {
-		m.Count(probe.Abandoned)
+		m.Count(ledger.Abandoned)
 	}
 	if th.entering {
 		m.Flying.Add(-1)

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"syscall"
 
-	"sonde/kernel/attach"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 	"sonde/uprobes/images"
 	"sonde/uprobes/machine"
 )
@@ -155,7 +155,7 @@ func (tk *task) add(o order, addr uint64) (ms []*member, err error) {
 	if err != nil {
 		return nil, err
 	}
-	shared := new(probe.Counter)
+	shared := new(ledger.Counter)
 	for _, m := range ms {
 		m.Counter = shared
 	}

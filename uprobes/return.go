@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/probe"
 	"sonde/linux/space"
+	"sonde/probe/ledger"
 )
 
 // A call is a call of a function with return probes. Unless it stays, its return address on
@@ -109,7 +109,7 @@ func (th *thread) enlist(c *call, members []*member, ret uint64, room bool) {
 			continue
 		}
 		if n := m.Begin(); !room || m.beyond(n) { // without room it has no stack, and will not get far
-			m.End(probe.NoInst)
+			m.End(ledger.NoInst)
 			continue
 		}
 		if n := len(c.of); n == cap(c.of) {
@@ -144,7 +144,7 @@ func (th *thread) wanted(in *instance) (wanted bool) {
 		return true
 	}
 	if !m.enter() {
-		m.End(probe.Disarmed)
+		m.End(ledger.Disarmed)
 		m.leave()
 		return false
 	}
@@ -152,7 +152,7 @@ func (th *thread) wanted(in *instance) (wanted bool) {
 	th.counts, th.entering = false, true
 	m.run(th, func() { wanted = m.ret.EntryHandler(&in.UretprobeInstance, th.Regs()) == 0 })
 	if th.entering && !wanted { // if it has panicked, that is counted
-		m.End(probe.Declined)
+		m.End(ledger.Declined)
 	}
 	th.entering = false
 	return wanted

@@ -6,8 +6,8 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
 	"sonde/kernel/abi"
-	"sonde/kernel/probe"
 	"sonde/linux/proc"
+	"sonde/probe/ledger"
 	"sonde/uprobes/place"
 )
 
@@ -34,7 +34,7 @@ func TestTailCall(t *testing.T) {
 	})
 	d.wants(t, "inner 0x700005 0x700005", "outer 0x700005 0x700005")
 	for _, rp := range []*Uretprobe{outer, inner} {
-		if l := rp.U.Ledger(); l != (probe.Ledger{Entered: 1, Handled: 1}) {
+		if l := rp.U.Ledger(); l != (ledger.Ledger{Entered: 1, Handled: 1}) {
 			t.Errorf("%+v", l)
 		}
 	}
@@ -54,7 +54,7 @@ func TestCallsOfAThreadThatEnds(t *testing.T) {
 		<-ends
 		enter(p, stack, textAt+2)
 	})
-	if l := rp.U.Ledger(); s != 0 || l != (probe.Ledger{Entered: 2, Abandoned: 2}) {
+	if l := rp.U.Ledger(); s != 0 || l != (ledger.Ledger{Entered: 2, Abandoned: 2}) {
 		t.Errorf("status %#x, %+v", s, l)
 	}
 }
@@ -69,7 +69,7 @@ func TestLongjmp(t *testing.T) {
 		enter(p, stack, textAt+1)
 		enter(p, stack-0x20, textAt+2)
 		leave(p, stack)
-		if l := rp.U.Ledger(); l != (probe.Ledger{Entered: 2, Handled: 1, Abandoned: 1}) {
+		if l := rp.U.Ledger(); l != (ledger.Ledger{Entered: 2, Handled: 1, Abandoned: 1}) {
 			t.Errorf("%+v", l)
 		}
 	})
@@ -88,7 +88,7 @@ func TestStacksThatAreGone(t *testing.T) {
 			p.Poke64(stack-0x20*i, 0)
 		}
 		enter(p, stack-0x1000, textAt+1)
-		if l := rp.U.Ledger(); l != (probe.Ledger{Entered: manyCalls + 1, Abandoned: manyCalls, InFlight: 1}) {
+		if l := rp.U.Ledger(); l != (ledger.Ledger{Entered: manyCalls + 1, Abandoned: manyCalls, InFlight: 1}) {
 			t.Errorf("%+v", l)
 		}
 	})
@@ -121,7 +121,7 @@ func TestManyCalls(t *testing.T) {
 			}
 		}
 	})
-	if l := rp.U.Ledger(); l != (probe.Ledger{Entered: 6 * depth, Handled: 6 * depth}) {
+	if l := rp.U.Ledger(); l != (ledger.Ledger{Entered: 6 * depth, Handled: 6 * depth}) {
 		t.Errorf("%+v", l)
 	}
 }
@@ -142,7 +142,7 @@ func TestMoreCallsThanMayBeNoted(t *testing.T) {
 			}
 		}
 	})
-	if l := rp.U.Ledger(); s != 0 || l != (probe.Ledger{Entered: depth, Handled: room, NoInst: depth - room}) {
+	if l := rp.U.Ledger(); s != 0 || l != (ledger.Ledger{Entered: depth, Handled: room, NoInst: depth - room}) {
 		t.Errorf("status %#x, %+v", s, l)
 	}
 	if n := noted.Load(); n != mostCalls-room {
@@ -232,7 +232,7 @@ func TestNoReturnAddress(t *testing.T) {
 			t.Error("a return address is as it was")
 		}
 	})
-	if l := rp.U.Ledger(); s != 0 || l != (probe.Ledger{Entered: uint64(len(words)) + 1, Abandoned: uint64(len(words)) + 1}) {
+	if l := rp.U.Ledger(); s != 0 || l != (ledger.Ledger{Entered: uint64(len(words)) + 1, Abandoned: uint64(len(words)) + 1}) {
 		t.Errorf("%+v, status %#x", l, s)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/probe"
+	"sonde/probe/ledger"
 	"sonde/uprobes/machine"
 	"sonde/uprobes/place"
 )
@@ -168,9 +168,9 @@ func (st *state) callReturns(r *amd64.Regs) (done bool) {
 			st.begin(m, r)
 			m.ret.Handler(&in.UretprobeInstance, r)
 			st.End()
-			m.End(probe.Handled)
+			m.End(ledger.Handled)
 		} else {
-			m.End(probe.Disarmed)
+			m.End(ledger.Disarmed)
 		}
 		keep(&in.RP, nil) // it may not be reused for a long time
 		keep(&in.m, nil)
@@ -187,16 +187,16 @@ func (st *state) callGoReturns(r *amd64.Regs) (done bool) {
 		case m.wants != wantsReturn || m.process != p || m.flags.Has(disabled):
 			continue
 		case m.flags.Has(unregistered | abandoned):
-			m.Count(probe.Entered)
-			m.Count(probe.Disarmed)
+			m.Count(ledger.Entered)
+			m.Count(ledger.Disarmed)
 			continue
 		}
-		m.Count(probe.Entered)
+		m.Count(ledger.Entered)
 		st.in.ret, st.in.rp = r.IP, uintptr(unsafe.Pointer(m.ret))
 		st.begin(m, r)
 		m.ret.Handler((*UretprobeInstance)(unsafe.Pointer(&st.in)), r)
 		st.End()
-		m.Count(probe.Handled)
+		m.Count(ledger.Handled)
 	}
 	return fixUp(r)
 }

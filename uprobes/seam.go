@@ -5,8 +5,8 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/goabi"
-	"sonde/kernel/glass"
-	"sonde/kernel/probe"
+	"sonde/probe/glass"
+	"sonde/probe/ledger"
 )
 
 // A seam is a member that a camera has put between those of users.
@@ -79,7 +79,7 @@ func (c *Camera) weave(pt *point, all []*member, own *member) (woven []*member) 
 func (c *Camera) newSeam(pt *point, what seamKind, of *member) *seam {
 	s := &seam{c: c, what: what, of: of}
 	s.member = member{u: &s.hits, seam: s, pid: of.pid, vaddr: of.vaddr, process: of.process, point: pt, idle: make(chan struct{}),
-		trapSafe: !c.Blocks, careful: true, Counter: new(probe.Counter)}
+		trapSafe: !c.Blocks, careful: true, Counter: new(ledger.Counter)}
 	s.hits.Handler = func(_ *Uprobe, r *amd64.Regs) { s.hit(here(), r) }
 	s.code[0] = goabi.CodeOf(s.hits.Handler)
 	if of.wants&aboutCalls != 0 && what != hitBegins && what != hitEnds {

@@ -8,9 +8,9 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64/prologue"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/linux/proc"
+	"sonde/probe/ledger"
 	"sonde/uprobes/images"
 	"sonde/uprobes/place"
 )
@@ -44,7 +44,7 @@ func Init(t *proc.Table) { table = t }
 // text is what is probed in one address space.
 type text struct {
 	mem    *proc.Memory
-	points probe.Table[point]
+	points ledger.Table[point]
 	// trampoline is the address that functions with return probes return to; 0: there were
 	// none.
 	trampoline atomic.Uint64
@@ -82,12 +82,12 @@ var pointsMade int
 
 // point is a probed instruction.
 type point struct {
-	addr    uintptr // must be first: see probe.Table
+	addr    uintptr // must be first: see ledger.Table
 	plan    *place.Plan
 	stepped *place.Plan    // with a slot: another way to execute it, or nil
 	slot    uint64         // of its copy, if the plan needs one
 	check   prologue.Check // of a Go function that begins here
-	members probe.List[member]
+	members ledger.List[member]
 	// trap is the first of members if hits may be handled in trap context, else nil.
 	trap atomic.Pointer[*member]
 	// Written before trap, and read after it: how many of members begin calls, or did; the most words
@@ -105,8 +105,8 @@ type task struct {
 	process *proc.Process
 	text    *text
 	members []*member
-	placed  map[spot]bool               // the members that belong to file probes
-	unset   map[*probe.Counter][]uint64 // where probes could not be set
+	placed  map[spot]bool                // the members that belong to file probes
+	unset   map[*ledger.Counter][]uint64 // where probes could not be set
 }
 
 // join returns the task of a process, and attaches this package's engine to the process

@@ -7,8 +7,8 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
-	"sonde/kernel/handler"
-	"sonde/kernel/probe"
+	"sonde/probe/handler"
+	"sonde/probe/ledger"
 	"sonde/uprobes/machine"
 )
 
@@ -89,7 +89,7 @@ func handlingHere() *thread {
 func onAbandoned(r *amd64.Regs, _ uintptr, id int) (done bool) {
 	st := &states[id].state
 	m := asMember(st.Probe)
-	m.Count(probe.Abandoned)
+	m.Count(ledger.Abandoned)
 	if st.doing != callsHits && st.doing != callsGoReturns {
 		m.Flying.Add(-1)
 	}

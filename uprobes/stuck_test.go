@@ -11,8 +11,8 @@ import (
 	"sonde/arch/amd64"
 	"sonde/internal/quick"
 	"sonde/kernel/abi"
-	"sonde/kernel/probe"
 	"sonde/linux/proc"
+	"sonde/probe/ledger"
 )
 
 // TestHandlerThatDoesNotReturn: its process can be killed all the same, and whoever
@@ -120,7 +120,7 @@ func TestHandlerEndsItsGoroutine(t *testing.T) {
 
 // TestPanicOfPostHandler: the hit has been counted before, and is not counted twice.
 func TestPanicOfPostHandler(t *testing.T) {
-	th, m := new(thread), &member{Counter: new(probe.Counter), idle: make(chan struct{})}
+	th, m := new(thread), &member{Counter: new(ledger.Counter), idle: make(chan struct{})}
 	th.t = new(proc.Thread)
 	m.call(th, func() {})
 	m.tell(th, func() { panic("of a test") })

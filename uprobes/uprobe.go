@@ -5,8 +5,8 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
+	"sonde/probe/attach"
 	"sonde/uprobes/images"
 )
 

@@ -168,7 +168,7 @@ func (l *linker) functions() (all []symbol) {
 const codeSection = ".text"
 
 // Place returns what the programs in a section are, and the place that they are attached to, in the grammar
-// of kernel/attach.
+// of probe/attach.
 //
 // Errors: ENOEXEC nothing is known that the section's name begins with, or the place is missing.
 func Place(section string) (bpf.Type, string, error) {

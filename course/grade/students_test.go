@@ -54,7 +54,7 @@ func TestStudentsCopy(t *testing.T) {
 func secrets(t *testing.T, root string) map[string]string {
 	t.Helper()
 	public := ""
-	for _, pattern := range []string{"course/labs/*/*", "course/labs/*/starter/*", "examples/*", "docs/*", "kprobes/*", "optprobe/*", "kernel/attach/places/*", "ktest/mutants/*"} {
+	for _, pattern := range []string{"course/labs/*/*", "course/labs/*/starter/*", "examples/*", "docs/*", "kprobes/*", "optprobe/*", "probe/attach/places/*", "ktest/mutants/*"} {
 		files, _ := filepath.Glob(filepath.Join(root, pattern))
 		for _, f := range files {
 			text, _ := os.ReadFile(f)

@@ -9,9 +9,9 @@ import (
 	"syscall"
 
 	"sonde/kernel/cpu"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/kprobes"
+	"sonde/probe/ledger"
 )
 
 // calls calls a function n times, by several goroutines at once: NAME,N,GOROUTINES.
@@ -101,7 +101,7 @@ func refuse(args []string) error {
 
 // probes reports the ledger of all probes that are there now, and where the last is.
 func probes([]string) error {
-	var sum probe.Ledger
+	var sum ledger.Ledger
 	n, gone, at := 0, 0, "nowhere"
 	for _, d := range kprobes.All() {
 		at = d.Symbol

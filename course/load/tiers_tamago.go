@@ -6,9 +6,9 @@ import (
 	"errors"
 	"strconv"
 
-	"sonde/kernel/attach"
 	"sonde/kprobes"
 	"sonde/optprobe"
+	"sonde/probe/attach"
 )
 
 func placeShort()

@@ -46,13 +46,13 @@ func table(t *testing.T) *gotypes.Table {
 func TestLinuxsStructures(t *testing.T) {
 	types := []gotypes.Desc{
 		{},
-		{Name: "sonde/kernel/task.Task", Kind: reflect.Struct, Size: 48, Fields: []gotypes.Field{
+		{Name: "sonde/probe/task.Task", Kind: reflect.Struct, Size: 48, Fields: []gotypes.Field{
 			{Name: "PID", Type: 2}, {Name: "TGID", Type: 2, Offset: 4}, {Name: "Parent", Type: 3, Offset: 8}, {Name: "GroupLeader", Type: 3, Offset: 16},
 			{Name: "Entity", Type: 3, Offset: 24}, {Name: "Comm", Type: 4, Offset: 32}}},
 		{Name: "int32", Kind: reflect.Int32, Size: 4},
 		{Kind: reflect.Pointer, Elem: 1},
 		{Kind: reflect.Array, Size: 16, Elem: 5, Len: 16},
-		{Name: "sonde/kernel/task.Char", Kind: reflect.Int8, Size: 1},
+		{Name: "sonde/probe/task.Char", Kind: reflect.Int8, Size: 1},
 	}
 	entries := []gotypes.Entry{{Addr: 0x1000, Name: "x/p.F"}}
 	funcs := []gotypes.Func{{Addr: 0x1000, Params: []gotypes.Param{{Name: "t", Type: 3}}}}

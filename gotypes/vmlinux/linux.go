@@ -9,11 +9,11 @@ import (
 // linux are types that are Linux's of another name, as far as tools look into them: by Go's names, with the
 // names of their fields, in order.
 var linux = map[string]struct{ name, fields string }{
-	"sonde/kernel/task.Char":    {char, ""},
-	"sonde/kernel/task.Task":    {"task_struct", "pid tgid real_parent group_leader se comm"},
-	"sonde/kernel/task.Entity":  {"sched_entity", "cfs_rq"},
-	"sonde/kernel/task.Queue":   {"cfs_rq", "nr_running"},
-	"sonde/kernel/task.OOM":     {"oom_control", "totalpages chosen"},
+	"sonde/probe/task.Char":     {char, ""},
+	"sonde/probe/task.Task":     {"task_struct", "pid tgid real_parent group_leader se comm"},
+	"sonde/probe/task.Entity":   {"sched_entity", "cfs_rq"},
+	"sonde/probe/task.Queue":    {"cfs_rq", "nr_running"},
+	"sonde/probe/task.OOM":      {"oom_control", "totalpages chosen"},
 	"sonde/kernel/abi.Timespec": {"__kernel_timespec", "tv_sec tv_nsec"},
 }
 

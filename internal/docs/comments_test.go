@@ -46,7 +46,7 @@ func wrongComments(name, source string) (all []string) {
 }
 
 // sourcePath is the path of a file of this tree, as comments name it.
-var sourcePath = regexp.MustCompile(`(?:^|[\s("])((?:arch|boot|docs|kallsyms|kernel|kprobes|kwatch|optprobe|qemu|shell|sysctl|uprobes|user)/[\w/]+\.(?:go|s|md))\b`)
+var sourcePath = regexp.MustCompile(`(?:^|[\s("])((?:arch|boot|docs|kallsyms|kernel|kprobes|kwatch|optprobe|probe|qemu|shell|sysctl|uprobes|user)/[\w/]+\.(?:go|s|md))\b`)
 
 // missingFiles lists the files of this tree that comments of a source name and that are not there.
 func missingFiles(source string) (all []string) {

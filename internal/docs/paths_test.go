@@ -126,7 +126,7 @@ func TestTreePageNamesEveryFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range []string{".", "arch/amd64", "boot", "kallsyms", "kernel", "kprobes", "ktest", "linux", "optprobe", "shell"} {
+	for _, dir := range []string{".", "arch/amd64", "boot", "kallsyms", "kernel", "kprobes", "ktest", "linux", "optprobe", "probe", "shell"} {
 		folders, err := os.ReadDir(filepath.Join(root, dir))
 		if err != nil {
 			t.Fatal(err)

@@ -224,8 +224,8 @@ func (o BuildOptions) tags() string {
 }
 
 // small are packages in which nothing is inlined: they run seldom, and so take a sixth less of the image.
-var small = []string{"bpf", "bpf/btf", "bpf/jit", "bpf/object", "bpf/verify", "gotypes", "gotypes/pcln", "gotypes/vmlinux", "kernel/attach/places",
-	"kernel/types", "trace/export", "trace/lang", "trace/out"}
+var small = []string{"bpf", "bpf/btf", "bpf/jit", "bpf/object", "bpf/verify", "gotypes", "gotypes/pcln", "gotypes/vmlinux", "probe/attach/places",
+	"probe/types", "trace/export", "trace/lang", "trace/out"}
 
 // smallShell is the same for the shell's parser: 90 KB of the kernel, and 45 of the programs.
 const smallShell = "-gcflags=mvdan.cc/sh/v3/...=-l"

@@ -13,8 +13,8 @@ var engines = []struct {
 }{
 	{"bpf/btf", regexp.MustCompile(`^sonde/bpf/btf\.`)},
 	{"bpf/object", regexp.MustCompile(`^sonde/bpf/object\.`)},
-	{"bpf, kernel/bpf, kernel/ring", regexp.MustCompile(`^sonde/(kernel/)?(bpf|ring)[./]`)},
-	{"gotypes, kernel/types, kernel/attach/places", regexp.MustCompile(`^sonde/(gotypes|kernel/types|kernel/attach/places)[./]`)},
+	{"bpf, probe/program, probe/ring", regexp.MustCompile(`^sonde/(bpf|probe/(program|ring))[./]`)},
+	{"gotypes, probe/types, probe/attach/places", regexp.MustCompile(`^sonde/(gotypes|probe/types|probe/attach/places)[./]`)},
 	{"commands bpf, tracetop", regexp.MustCompile(`^sonde/shell\.(bpf|\(\*Context\)\.bpf|runTracetop|\(\*tracetop)`)},
 }
 

@@ -41,7 +41,7 @@ type Options struct {
 	// "" means the one in that package. A kernel without it gets no table.
 	EntriesVar string
 
-	// TypesVar is the same for the table of package gotypes; "" means the one in kernel/types.
+	// TypesVar is the same for the table of package gotypes; "" means the one in probe/types.
 	TypesVar string
 
 	// Initramfs is an archive for the kernel's tree of files, and InitramfsVar such a
@@ -64,7 +64,7 @@ func (o Options) withDefaults() Options {
 		o.EntriesVar = "sonde/kallsyms/entries.image"
 	}
 	if o.TypesVar == "" {
-		o.TypesVar = "sonde/kernel/types.image"
+		o.TypesVar = "sonde/probe/types.image"
 	}
 	if o.InitramfsVar == "" {
 		o.InitramfsVar = "main.initramfs"

@@ -53,14 +53,14 @@ func (a apart) unused(files []file) (faces []string) {
 	return faces
 }
 
-// TestKindsOfProbesStayApart: code that wants several kinds of probes goes by kernel/attach.
+// TestKindsOfProbesStayApart: code that wants several kinds of probes goes by probe/attach.
 func TestKindsOfProbesStayApart(t *testing.T) {
 	a, files := parse(t, rulesText).apart, allFiles(t)
 	if len(a.packages) != 3 {
 		t.Errorf("%q are to stay apart", a.packages)
 	}
 	for _, wrong := range a.mixed(files) {
-		t.Errorf("%s: use kernel/attach, or layers.txt must name it, with the reason", wrong)
+		t.Errorf("%s: use probe/attach, or layers.txt must name it, with the reason", wrong)
 	}
 	for _, face := range a.unused(files) {
 		t.Errorf("layers.txt: %s need not be a face", face)

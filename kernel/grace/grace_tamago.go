@@ -23,8 +23,8 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
 	"sonde/kernel/goruntime"
+	"sonde/probe/glass"
 )
 
 // Idle reports whether CPU i is halted now, how often it has halted, and for how

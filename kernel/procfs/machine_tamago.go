@@ -12,13 +12,13 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kallsyms"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/cpu"
 	"sonde/kernel/grace"
 	"sonde/kernel/irq"
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/vfs"
+	"sonde/probe/program"
 )
 
 // Machine returns the facts of the machine this runs on. Version and Cmdline are
@@ -28,12 +28,12 @@ func Machine() Sources {
 		Uptime: Uptime, Memory: MemoryNow, CPUs: CPUs, Interrupts: Interrupts,
 		Kallsyms: func(w io.Writer) {
 			kallsyms.Kernel().WriteTo(w)
-			kbpf.WriteSymbols(w)
+			program.WriteSymbols(w)
 			kallsyms.Kernel().WriteAliases(w)
 		},
 		SymbolsInC: func(w io.Writer) {
 			kallsyms.Kernel().WriteC(w)
-			kbpf.WriteSymbols(w)
+			program.WriteSymbols(w)
 		},
 	}
 }

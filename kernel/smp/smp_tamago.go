@@ -15,7 +15,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
+	"sonde/probe/glass"
 )
 
 // vecSelf is the software interrupt by which a goroutine gets into interrupt

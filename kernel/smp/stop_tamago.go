@@ -42,8 +42,8 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
 	"sonde/kernel/refusal"
+	"sonde/probe/glass"
 )
 
 var (

@@ -32,10 +32,10 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
 	"sonde/kernel/mm"
 	"sonde/kernel/refusal"
 	"sonde/kernel/smp"
+	"sonde/probe/glass"
 )
 
 // A Batch is written all or not at all.

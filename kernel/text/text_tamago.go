@@ -21,10 +21,10 @@ import (
 	"unsafe"
 
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
 	"sonde/kernel/mm"
 	"sonde/kernel/refusal"
 	"sonde/kernel/smp"
+	"sonde/probe/glass"
 )
 
 // Poke replaces the byte old at addr by new. Call Sync before relying on it.

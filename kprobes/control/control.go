@@ -7,16 +7,16 @@ import (
 	"io"
 
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
 	"sonde/kernel/module"
-	"sonde/kernel/probe"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 	"sonde/kprobes"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 )
 
 func init() {
-	attach.Show(&attach.Face{Name: "kprobes", Head: fmt.Sprintf("%-16s  t", "address"), Counts: probe.Every, Last: "symbol",
+	attach.Show(&attach.Face{Name: "kprobes", Head: fmt.Sprintf("%-16s  t", "address"), Counts: ledger.Every, Last: "symbol",
 		Rows: rows, Forget: kprobes.Forget, Enabled: kprobes.Enabled, SetEnabled: kprobes.SetEnabled})
 }
 

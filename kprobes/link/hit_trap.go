@@ -8,8 +8,8 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/attach"
 	"sonde/kprobes"
+	"sonde/probe/attach"
 )
 
 // count is for links without a handler: the probe counts its hits.

@@ -1,4 +1,4 @@
-// Package link attaches links (kernel/attach) to places in the kernel, by kprobes and return probes.
+// Package link attaches links (probe/attach) to places in the kernel, by kprobes and return probes.
 package link
 
 import (
@@ -8,12 +8,12 @@ import (
 	"syscall"
 
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
-	"sonde/kernel/attach/places"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/kprobes"
 	"sonde/kprobes/machine"
+	"sonde/probe/attach"
+	"sonde/probe/attach/places"
+	"sonde/probe/ledger"
 )
 
 // Provider is the attach.Provider of places in the kernel: functions, lines and copies.
@@ -150,7 +150,7 @@ const (
 func usual(places, cpus int) int { return max(10, 2*cpus, min(mostInOne, mostInAll/places)) }
 
 // flags are what a probe of l begins with.
-func flags(l *attach.Link) probe.Flags {
+func flags(l *attach.Link) ledger.Flags {
 	if l.Options.Disabled {
 		return kprobes.FlagDisabled
 	}

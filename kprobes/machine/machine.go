@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
 	"sonde/kernel/printk"
 	"sonde/kernel/text"
 	"sonde/kprobes/reach"
+	"sonde/probe/attach"
 )
 
 // This is the machine that probes are on. It is written once, at boot; tests put

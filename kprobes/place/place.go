@@ -15,7 +15,7 @@ import (
 
 // A Place does not change, but for Slot, which is filled in before it is used.
 type Place struct {
-	Addr  uintptr // first: a probe.Table looks at it
+	Addr  uintptr // first: a ledger.Table looks at it
 	In    insn.Inst
 	Orig  [insn.MaxLen]byte // the code from there on
 	Slot  uintptr           // the copy, followed by a jump back; 0 if there is none

@@ -22,7 +22,7 @@ var trapEntries = names{
 
 // programHelpers are the functions that the code of eBPF programs calls. That is not in the image, so
 // only this name leads to them.
-const programHelpers = "sonde/kernel/bpf.help*"
+const programHelpers = "sonde/probe/program.help*"
 
 // indirect lists what the indirect calls of functions that a trap reaches lead to. Handlers of probes
 // are left out, since the kernel recognizes a hit inside a handler.
@@ -34,7 +34,7 @@ var indirect = []struct {
 	{
 		"sonde/arch/amd64/trap.save",
 		names{
-			"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kernel/handler.onAbandon",
+			"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/probe/handler.onAbandon",
 			"sonde/kernel/die.exception", "sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/arch/amd64/trap.takeNMI",
 			"sonde/arch/amd64/trap.takeBreakpoint", "sonde/arch/amd64/trap.takeDebug",
 		},
@@ -55,7 +55,7 @@ var indirect = []struct {
 	{"sonde/arch/amd64/user.answer", nil, "a short system call, which is code like any other"},
 	{"sonde/arch/amd64/trap.takeNMI", names{"sonde/kernel/die.nmi"}, "what die passes to trap.SetNMI"},
 	{"sonde/arch/amd64/trap.unwind", names{"sonde/kprobes.afterAbandon", "sonde/kwatch.afterAbandon"}, "what is passed to trap.Divert"},
-	{"sonde/kernel/notifier.(*Chain).Walk", names{"sonde/kprobes.onFault", "sonde/kernel/handler.onFault", "sonde/kernel/handler.onNMI", "sonde/uprobes.onFault", "sonde/linux/usermode.onFault"}, "the chain's blocks"},
+	{"sonde/kernel/notifier.(*Chain).Walk", names{"sonde/kprobes.onFault", "sonde/probe/handler.onFault", "sonde/probe/handler.onNMI", "sonde/uprobes.onFault", "sonde/linux/usermode.onFault"}, "the chain's blocks"},
 	{"sonde/arch/amd64/user.hit", names{"sonde/uprobes.onHit"}, "a hit of a program"},
 	{"sonde/arch/amd64/user.abandoned", names{"sonde/uprobes.onAbandoned"}, "the rest of such a hit"},
 	{"sonde/uprobes.(*state).callHandlers", nil, "a user probe's handler"},
@@ -78,14 +78,14 @@ var indirect = []struct {
 	{"sonde/kprobes.(*state).handlerFault", nil, "a fault-handler"},
 	{"sonde/kprobes.OriginalIP", names{"sonde/optprobe.(*plan).original*"}, "the original of an IP in a detour"},
 	{"sonde/kprobes.toOriginal", names{"sonde/optprobe.(*plan).pushed*"}, "whether a detour has pushed a return address"},
-	{"sonde/kernel/bpf.helpMeter", nil, "the program, whose handler it is"},
-	{"sonde/kernel/bpf.process", names{"sonde/linux/proc.Identify"}, "what boot passes to kbpf.SetProcesses"},
-	{"sonde/kernel/bpf.userRegs", names{"sonde/linux/proc.Registers"}, "what boot passes to kbpf.SetProcesses"},
-	{"sonde/kernel/bpf.signal", names{"sonde/linux/proc.Signal"}, "what boot passes to kbpf.SetProcesses"},
-	{"sonde/kernel/bpf.helpLoop", nil, "a program's function"},
-	{"sonde/kernel/bpf.helpEach", nil, "a program's function"},
-	{"sonde/kernel/bpf.(*Map).eachEntry", nil, "a program's function"},
-	{"sonde/kernel/bpf.peek", names{"sonde/linux/proc.Peek"}, "what boot passes to kbpf.SetProcesses"},
+	{"sonde/probe/program.helpMeter", nil, "the program, whose handler it is"},
+	{"sonde/probe/program.process", names{"sonde/linux/proc.Identify"}, "what boot passes to program.SetProcesses"},
+	{"sonde/probe/program.userRegs", names{"sonde/linux/proc.Registers"}, "what boot passes to program.SetProcesses"},
+	{"sonde/probe/program.signal", names{"sonde/linux/proc.Signal"}, "what boot passes to program.SetProcesses"},
+	{"sonde/probe/program.helpLoop", nil, "a program's function"},
+	{"sonde/probe/program.helpEach", nil, "a program's function"},
+	{"sonde/probe/program.(*Map).eachEntry", nil, "a program's function"},
+	{"sonde/probe/program.peek", names{"sonde/linux/proc.Peek"}, "what boot passes to program.SetProcesses"},
 	{"runtime.sondeSyscall", names{"runtime.sondeDispatch"}, "the system call"},
 }
 
@@ -102,7 +102,7 @@ var cold = names{
 	"sonde/kprobes.(*Kprobe).tookOver", "sonde/kprobes.blame",
 	"sonde/kernel/printk.*",
 	"sonde/kernel/die.Fatal", "sonde/kernel/die.strayBreakpoint", "sonde/kernel/die.Symbol", "sonde/kernel/die.panics",
-	"sonde/kprobes.(*Jprobe).mirror", "sonde/kprobes.(*Camera).mirror", "sonde/kernel/handler.(*Kind).Kill", "sonde/kernel/handler.watch", "sonde/kprobes.refault", "sonde/kprobes.bug",
+	"sonde/kprobes.(*Jprobe).mirror", "sonde/kprobes.(*Camera).mirror", "sonde/probe/handler.(*Kind).Kill", "sonde/probe/handler.watch", "sonde/kprobes.refault", "sonde/kprobes.bug",
 	"sonde/kernel/cpu.HaltForever",
 	"sonde/optprobe.(*plan).original*", "sonde/optprobe.(*plan).pushed*",
 	"runtime.morestack*", "runtime.panic*",
@@ -113,7 +113,7 @@ var keptOut = []struct {
 	names names
 	why   string
 }{
-	{names{"sonde/kprobes.*", "sonde/kprobes/link.*", "sonde/kprobes/detour.*", "sonde/kprobes/machine.*", "sonde/kprobes/place.*", "sonde/kernel/glass.*"}, "it implements probes"}, // kprobes.txt §1.5
+	{names{"sonde/kprobes.*", "sonde/kprobes/link.*", "sonde/kprobes/detour.*", "sonde/kprobes/machine.*", "sonde/kprobes/place.*", "sonde/probe/glass.*"}, "it implements probes"}, // kprobes.txt §1.5
 	{names{"sonde/arch/amd64/user.enter", "sonde/arch/amd64/user.byIret", "sonde/arch/amd64/user.msr*"}, "it enters or leaves ring 3"},
 	{names{"sonde/arch/amd64/trap.enter"}, "it switches to the stack of traps"},
 	{names{"runtime.clone"}, "a new thread begins in it on a stack that is in use"},
@@ -132,7 +132,7 @@ var regions = []struct {
 		names{"sonde/kernel/text.*", "sonde/kernel/smp.*"},
 		"code is changed while CPUs are in it",
 	},
-	{names{programHelpers}, names{"sonde/kernel/bpf.*"}, "programs call it"},
+	{names{programHelpers}, names{"sonde/probe/program.*"}, "programs call it"},
 	{ // boot/overlay, sonde_shim.go: a handler abandoned there would leave its lock behind
 		names{
 			"runtime.sondeSyscall", "runtime.SondeTick", "runtime.SondeTickEvery", "runtime.SondeWake", "runtime.sondeSchedule",
@@ -156,7 +156,7 @@ var saved = names{
 	"sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/kprobes.(*Jprobe).mirror",
 	"sonde/kprobes.bug", "sonde/kprobes.(*Kprobe).tookOver", "sonde/kprobes.(*Kprobe).noteMove",
 	"sonde/kprobes.(*Camera).perform", "sonde/kprobes.(*Camera).shoot", "sonde/kprobes.(*Camera).nested", "sonde/kprobes.stepFilmed", "sonde/kwatch.(*point).callCareful", "sonde/kwatch.(*Camera).shoot",
-	"sonde/kwatch.(*state).find", "sonde/kwatch.(*point).notWritten", "sonde/kernel/bpf.keepingSSE*", "sonde/kernel/bpf.walkStack*",
+	"sonde/kwatch.(*state).find", "sonde/kwatch.(*point).notWritten", "sonde/probe/program.keepingSSE*", "sonde/probe/program.walkStack*",
 }
 
 // noReturn are functions that a handler calls only on its way to being abandoned.

@@ -3,15 +3,15 @@ package mutants
 // attached are defects in links, and in the kinds of probes that only links have.
 var attached = []Mutant{
 	{
-		Name: "refused-link-stays-attached", In: "kernel/attach.Begin",
+		Name: "refused-link-stays-attached", In: "probe/attach.Begin",
 		Old: ".With(l.Parts.Detach())", New: "",
-		By:  host("kernel/attach", "TestAllOrNothing"),
+		By:  host("probe/attach", "TestAllOrNothing"),
 		Why: "the kinds before the one that refuses keep their probes",
 	},
 	{
-		Name: "code-of-one-kind-alone-executed", In: "kernel/attach.Change.With",
+		Name: "code-of-one-kind-alone-executed", In: "probe/attach.Change.With",
 		Old: "append(c.Written, d.Written...)", New: "c.Written",
-		By:  host("kernel/attach", "TestOneWaitForCode"),
+		By:  host("probe/attach", "TestOneWaitForCode"),
 		Why: "CPUs do not execute what the second kind has written when the link is attached",
 	},
 	{
@@ -21,25 +21,25 @@ var attached = []Mutant{
 		Why: "a link with a watchpoint for execution waits twice for all CPUs",
 	},
 	{
-		Name: "refused-version-leaves-others", In: "kernel/bpf.(*Prog).Begin",
+		Name: "refused-version-leaves-others", In: "probe/program.(*Prog).Begin",
 		Old: "*c = c.With(l.Parts.Detach())", New: "",
 		By:  kernel(2, "attach/one_wait_for_versions_of_a_program"),
 		Why: "a program whose last place is refused is called at the others",
 	},
 	{
-		Name: "programs-of-an-object-attached-one-by-one", In: "kernel/bpf.(*Set).Attach",
+		Name: "programs-of-an-object-attached-one-by-one", In: "probe/program.(*Set).Attach",
 		Old: "Places[i])", New: "Places[i])\n\t\tc.Complete()\n\t\tc = attach.Change{}",
 		By:  kernel(2, "attach/one_wait_for_programs_of_an_object"),
 		Why: "an object file with three programs waits three times for all CPUs",
 	},
 	{
-		Name: "programs-of-an-object-detached-one-by-one", In: "kernel/bpf.Detach",
+		Name: "programs-of-an-object-detached-one-by-one", In: "probe/program.Detach",
 		Old: "Then = append(c.Then, p.mu.Unlock)", New: "Complete()\n\t\tp.mu.Unlock()\n\t\tc = attach.Change{}",
 		By:  kernel(2, "attach/one_wait_for_programs_of_an_object"),
 		Why: "it waits three times when it is detached",
 	},
 	{
-		Name: "refused-program-leaves-others", In: "kernel/bpf.(*Set).Attach",
+		Name: "refused-program-leaves-others", In: "probe/program.(*Set).Attach",
 		Old: "s.Detach()", New: "",
 		By:  kernel(2, "attach/one_wait_for_programs_of_an_object"),
 		Why: "programs of an object file stay attached although the last one was refused",
@@ -51,13 +51,13 @@ var attached = []Mutant{
 		Why: "a script with three probes waits three times for all CPUs",
 	},
 	{
-		Name: "probes-of-a-script-detached-one-by-one", In: "kernel/bpf.Detach",
+		Name: "probes-of-a-script-detached-one-by-one", In: "probe/program.Detach",
 		Old: "Then = append(c.Then, p.mu.Unlock)", New: "Complete()\n\t\tp.mu.Unlock()\n\t\tc = attach.Change{}",
 		By:  kernel(2, "attach/one_wait_for_probes_of_a_script"),
 		Why: "it waits three times when it ends",
 	},
 	{
-		Name: "programs-of-a-script-freed-one-by-one", In: "kernel/bpf.CloseAll",
+		Name: "programs-of-a-script-freed-one-by-one", In: "probe/program.CloseAll",
 		Old: "free(ended...)", New: "for _, p := range ended {\n\t\tfree(p)\n\t}",
 		By:  kernel(2, "attach/one_wait_for_probes_of_a_script"),
 		Why: "it waits for a grace period for each program",
@@ -69,21 +69,21 @@ var attached = []Mutant{
 		Why: "an event that gets a program waits twice for all CPUs",
 	},
 	{
-		Name: "link-half-enabled", In: "kernel/attach.Parts.Enable",
+		Name: "link-half-enabled", In: "probe/attach.Parts.Enable",
 		Old: "changed.Enable(!on)", New: "",
-		By:  host("kernel/attach", "TestEnableAllOrNothing"),
+		By:  host("probe/attach", "TestEnableAllOrNothing"),
 		Why: "after an error half of a link is disabled",
 	},
 	{
-		Name: "module-keeps-its-links", In: "kernel/attach.forgetModule",
+		Name: "module-keeps-its-links", In: "probe/attach.forgetModule",
 		Old: "name {", New: `name && name == "" {`,
-		By:  host("kernel/attach", "TestModuleForgetsALink"),
+		By:  host("probe/attach", "TestModuleForgetsALink"),
 		Why: "handlers of a module that is gone are called",
 	},
 	{
-		Name: "module-keeps-probes-without-a-link", In: "kernel/attach.forgetModule",
+		Name: "module-keeps-probes-without-a-link", In: "probe/attach.forgetModule",
 		Old: "forgotten = append(forgotten, f.Forget(name)...", New: `f.Forget(""`,
-		By:  host("kernel/attach", "TestModuleForgetsALink"),
+		By:  host("probe/attach", "TestModuleForgetsALink"),
 		Why: "handlers that a module has registered by a kind's own functions are called when it is gone",
 	},
 	{
@@ -93,9 +93,9 @@ var attached = []Mutant{
 		Why: "closing a link waits for ever for a thread that has ended in its handler",
 	},
 	{
-		Name: "option-without-a-kind-that-knows-it", In: "kernel/attach.Site.fits",
+		Name: "option-without-a-kind-that-knows-it", In: "probe/attach.Site.fits",
 		Old: "Kind);", New: "Kind) &^ Blocks;",
-		By:  host("kernel/attach", "TestRefusedOptions"),
+		By:  host("probe/attach", "TestRefusedOptions"),
 		Why: "a handler that blocks is called in a trap",
 	},
 	{
@@ -118,7 +118,7 @@ var attached = []Mutant{
 	},
 	{
 		Name: "call-that-never-returns-forgotten", In: "linux/calls.(*watch).exit",
-		Old: "w.forget(t, probe.Abandoned)", New: "",
+		Old: "w.forget(t, ledger.Abandoned)", New: "",
 		By:  host("linux/calls", "TestCallThatNeverReturns"),
 		Why: "a call in which the thread ends stays in flight for ever",
 	},
@@ -129,13 +129,13 @@ var attached = []Mutant{
 		Why: "a handler that panics does so at each call",
 	},
 	{
-		Name: "tick-on-one-cpu-only", In: "kernel/tick.(*ticker).isDue",
+		Name: "tick-on-one-cpu-only", In: "probe/tick.(*ticker).isDue",
 		Old: "&& !t.all ", New: "",
 		By:  kernel(2, "attach/tick_on_each_cpu"),
 		Why: "tick: is every:",
 	},
 	{
-		Name: "abandoned-tick-goes-on", In: "kernel/tick.blame",
+		Name: "abandoned-tick-goes-on", In: "probe/tick.blame",
 		Old: "t.flags.Set(abandoned)", New: "true",
 		By:  kernel(1, "attach/tick_handlers_that_break_the_rules"),
 		Why: "a handler that breaks the rules does so at each tick",

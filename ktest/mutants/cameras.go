@@ -15,9 +15,9 @@ var cameras = []Mutant{
 		Why: "a recording shows the code as it was before the probe",
 	},
 	{
-		Name: "frames-of-another-goroutine", In: "kernel/glass.(*Film).Claim",
+		Name: "frames-of-another-goroutine", In: "probe/glass.(*Film).Claim",
 		Old: " || old<<8 != key(cpu, goroutine)<<8", New: "",
-		By:  host("kernel/glass", "TestClaimedEarly"),
+		By:  host("probe/glass", "TestClaimedEarly"),
 		Why: "behind a stack that grows, the hit of another goroutine is recorded",
 	},
 	{
@@ -40,7 +40,7 @@ var cameras = []Mutant{
 	},
 	{
 		Name: "camera-records-a-disabled-handler-as-called", In: "kprobes.(*Camera).call",
-		Old: "case special&flagOff != 0:\n\t\tk.ledger.Count(id, probe.Disarmed)\n\t\tc.shoot(r, glass.Off, k, 0, 0)", New: "",
+		Old: "case special&flagOff != 0:\n\t\tk.ledger.Count(id, ledger.Disarmed)\n\t\tc.shoot(r, glass.Off, k, 0, 0)", New: "",
 		By:  kernel(1, "glass/disabled"),
 		Why: "at a recorded hit, a probe that is disabled is called",
 	},

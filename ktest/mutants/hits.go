@@ -94,7 +94,7 @@ var hits = []Mutant{
 		Why: "a function runs with a stack that is full",
 	},
 	{
-		Name: "last-comes-first", In: "kernel/probe.(*List).Add",
+		Name: "last-comes-first", In: "probe/ledger.(*List).Add",
 		Old: "list[copy(list, all)", New: "copy(list[1:], all)\n\tlist[0",
 		By:  host("kprobes", "TestOrder"),
 		Why: "probes at one place are not called in the order of registration",
@@ -107,24 +107,24 @@ var hits = []Mutant{
 	},
 	{
 		Name: "abandoned-handler-counted-twice", In: "kprobes.afterAbandon",
-		Old: "k.ledger.Uncount(id, probe.Handled) // the pre-handler's", New: "",
+		Old: "k.ledger.Uncount(id, ledger.Handled) // the pre-handler's", New: "",
 		By:  kernel(1, "handlers/fault_handler_of_an_instruction_is_abandoned"),
 		Why: "a hit whose post- or fault-handler was abandoned is in the ledger as handled and as abandoned",
 	},
 	{
-		Name: "abandoned-probe-stays-on", In: "kernel/handler.(*Kind).Kill",
+		Name: "abandoned-probe-stays-on", In: "probe/handler.(*Kind).Kill",
 		Old: "disarmer.Wake()", New: "",
 		By:  kernel(1, "kprobes/abandoned_handler_has_its_breakpoint_taken_out"),
 		Why: "the breakpoint of a handler that was abandoned is never removed",
 	},
 	{
-		Name: "interrupt-lost-with-an-ended-handler", In: "kernel/handler.(*State).canEnd",
+		Name: "interrupt-lost-with-an-ended-handler", In: "probe/handler.(*State).canEnd",
 		Old: "!cpu.InService() && ", New: "",
 		By:  kernel(2, "handlers/loop_whose_end_waits_for_an_interrupt"),
 		Why: "a CPU takes no timer interrupts any more: one that had just come was never acknowledged",
 	},
 	{
-		Name: "endless-handler-not-ended", In: "kernel/handler.(*sighting).measure",
+		Name: "endless-handler-not-ended", In: "probe/handler.(*sighting).measure",
 		Old: "+= gap", New: "+= 0 * gap",
 		By:  kernel(2, "handlers/never_returns"),
 		Why: "a handler that never returns keeps its CPU for ever",
@@ -136,9 +136,9 @@ var hits = []Mutant{
 		Why: "two CPUs that hit at the same time overwrite what the other has noted",
 	},
 	{
-		Name: "one-account-for-all-cpus", In: "kernel/probe.(*Accounts).On",
+		Name: "one-account-for-all-cpus", In: "probe/ledger.(*Accounts).On",
 		Old: "cpu)<<", New: "cpu&0)<<",
-		By:  host("kernel/probe", "TestAccounts"),
+		By:  host("probe/ledger", "TestAccounts"),
 		Why: "hits on two CPUs at the same time are counted as one",
 	},
 	{

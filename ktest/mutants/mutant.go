@@ -10,7 +10,7 @@ import (
 // that has nothing to do with the defect.
 type Mutant struct {
 	Name     string
-	In       string // folder and declaration: kernel/attach.(*Link).Close
+	In       string // folder and declaration: probe/attach.(*Link).Close
 	Old, New string // Old is once in all declarations of that name
 	By       Test   // what must fail
 	Why      string // what goes wrong

@@ -29,13 +29,13 @@ var nested = []Mutant{
 	},
 	{
 		Name: "disabled-probe-called", In: "kprobes.(*Kprobe).callSpecial",
-		Old: "if k.Flags.Has(flagOff) {\n\t\tk.ledger.Count(id, probe.Disarmed)\n\t\treturn false\n\t}", New: "",
+		Old: "if k.Flags.Has(flagOff) {\n\t\tk.ledger.Count(id, ledger.Disarmed)\n\t\treturn false\n\t}", New: "",
 		By:  kernel(1, "kprobes/disabled_is_not_called"),
 		Why: "a handler of a disabled probe is called while another probe keeps the breakpoint",
 	},
 	{
 		Name: "disabled-hit-not-counted", In: "kprobes.(*Kprobe).callSpecial",
-		Old: "k.ledger.Count(id, probe.Disarmed)", New: "",
+		Old: "k.ledger.Count(id, ledger.Disarmed)", New: "",
 		By:  kernel(1, "kprobes/disabled_is_not_called"),
 		Why: "a hit of a disabled probe is lost without a trace",
 	},

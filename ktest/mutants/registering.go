@@ -115,9 +115,9 @@ var registering = []Mutant{
 		Why: "handlers of a module that is gone are called",
 	},
 	{
-		Name: "list-changed-in-place", In: "kernel/probe.(*List).Remove",
+		Name: "list-changed-in-place", In: "probe/ledger.(*List).Remove",
 		Old: "make([]*T, 0, len(all)+1)", New: "all[:0]",
-		By:  host("kernel/probe", "TestListIsReplaced"),
+		By:  host("probe/ledger", "TestListIsReplaced"),
 		Why: "a hit goes through a list that changes under it",
 	},
 	{

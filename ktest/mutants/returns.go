@@ -16,7 +16,7 @@ var returns = []Mutant{
 	},
 	{
 		Name: "no-instance-not-counted", In: "kprobes.(*Kretprobe).note",
-		Old: "rp.KP.ledger.Count(id, probe.NoInst)", New: "",
+		Old: "rp.KP.ledger.Count(id, ledger.NoInst)", New: "",
 		By:  kernel(2, "returns/nmissed_is_exact"),
 		Why: "calls for which there is no instance are lost without a trace",
 	},

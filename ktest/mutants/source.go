@@ -21,7 +21,7 @@ type declaration struct {
 // own is the text of the declaration.
 func (d declaration) own() string { return d.text[d.begin:d.end] }
 
-// apart splits what Mutant.In says: kernel/attach.(*Link).Close is (*Link).Close in the folder kernel/attach.
+// apart splits what Mutant.In says: probe/attach.(*Link).Close is (*Link).Close in the folder probe/attach.
 func apart(in string) (folder, name string) {
 	path := strings.LastIndexByte(in[:max(0, strings.IndexAny(in+"(", "("))], '/') + 1
 	folder, name, _ = strings.Cut(in[path:], ".")

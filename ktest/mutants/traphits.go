@@ -57,7 +57,7 @@ var trapHits = []Mutant{
 		Why: "an engine that was attached before is not told of breakpoints",
 	},
 	{
-		Name: "outer-handler-blamed", In: "kernel/handler.innermost",
+		Name: "outer-handler-blamed", In: "probe/handler.innermost",
 		Old: "< in.on", New: "> in.on",
 		By:  program(2, "uprobes/trap_handler_hits_a_kernel_probe", "probed"),
 		Why: "the handler of a program's probe is abandoned for what a kernel probe's has done inside of it",

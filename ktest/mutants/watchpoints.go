@@ -136,7 +136,7 @@ var watchpoints = []Mutant{
 	},
 	{
 		Name: "missed-watch-hit-not-counted", In: "kwatch.miss",
-		Old: "p.accounts.CountNested(trap.ID(r), probe.Missed)", New: "",
+		Old: "p.accounts.CountNested(trap.ID(r), ledger.Missed)", New: "",
 		By:  kernel(1, "watch/probe_in_a_watch_handler"),
 		Why: "a hit inside a handler is lost without a trace",
 	},

@@ -5,9 +5,9 @@ package suites
 import (
 	"slices"
 
-	"sonde/kernel/attach"
-	"sonde/kernel/glass"
 	"sonde/kwatch"
+	"sonde/probe/attach"
+	"sonde/probe/glass"
 )
 
 func init() { begin = attached }

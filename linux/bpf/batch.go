@@ -6,8 +6,8 @@ import (
 	"syscall"
 
 	"sonde/bpf"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
+	"sonde/probe/program"
 )
 
 // Commands for many entries at once: the arguments are in_batch 0, out_batch 8, keys 16, values 24, count 32,
@@ -88,7 +88,7 @@ func (b *batch) updateOne() error {
 	if err != nil {
 		return err
 	}
-	return b.update(b.call, key, value, kbpf.Any)
+	return b.update(b.call, key, value, program.Any)
 }
 
 func (b *batch) removeOne() error {

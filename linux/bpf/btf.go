@@ -10,8 +10,8 @@ import (
 	"sonde/bpf/btf"
 	"sonde/kernel/abi"
 	"sonde/kernel/refusal"
-	"sonde/kernel/types"
 	"sonde/kernel/vfs"
+	"sonde/probe/types"
 )
 
 // btfObject is types that a process has loaded, or the kernel's.

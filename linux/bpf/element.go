@@ -7,16 +7,16 @@ import (
 	"syscall"
 
 	"sonde/bpf"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
+	"sonde/probe/program"
 )
 
 // What processes do with one entry of a map. A value of a per-CPU map is those of all CPUs, each at a multiple of
 // 8 bytes.
 
 // valueSize is how many bytes the value of an entry has for a process.
-func valueSize(m *kbpf.Map) int {
+func valueSize(m *program.Map) int {
 	switch m.Spec.Type {
 	case bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUPerCPUHash:
 		return eight(m.Spec.ValueSize) * m.Tables()
@@ -26,12 +26,12 @@ func valueSize(m *kbpf.Map) int {
 
 func eight(n uint32) int { return int(n+7) &^ 7 }
 
-func isQueue(m *kbpf.Map) bool { return m.Spec.Type == bpf.Queue || m.Spec.Type == bpf.Stack }
+func isQueue(m *program.Map) bool { return m.Spec.Type == bpf.Queue || m.Spec.Type == bpf.Stack }
 
-func hasMaps(m *kbpf.Map) bool { return m.Spec.Inner != nil }
+func hasMaps(m *program.Map) bool { return m.Spec.Inner != nil }
 
 // lookup copies the value of a key.
-func lookup(m *kbpf.Map, key, value []byte) error {
+func lookup(m *program.Map, key, value []byte) error {
 	switch {
 	case hasMaps(m):
 		inner := m.Inner(key)
@@ -60,7 +60,7 @@ func lookup(m *kbpf.Map, key, value []byte) error {
 // inTables does something to the key in the tables of all CPUs. It need not be in each.
 //
 // Errors: ENOENT it is in none.
-func inTables(m *kbpf.Map, key []byte, do func(cpu int) error) error {
+func inTables(m *program.Map, key []byte, do func(cpu int) error) error {
 	found := false
 	for cpu := range m.Tables() {
 		err := do(cpu)
@@ -76,7 +76,7 @@ func inTables(m *kbpf.Map, key []byte, do func(cpu int) error) error {
 }
 
 // part is a CPU's part of a value.
-func part(m *kbpf.Map, value []byte, cpu int) []byte {
+func part(m *program.Map, value []byte, cpu int) []byte {
 	at := cpu * eight(m.Spec.ValueSize)
 	return value[at : at+int(m.Spec.ValueSize)]
 }
@@ -88,7 +88,7 @@ var filled = []bpf.MapType{bpf.PerfEventArray, bpf.ArrayOfMaps, bpf.ProgArray}
 func (f *mapFile) update(c *call, key, value []byte, how uint64) error {
 	m := f.m
 	switch {
-	case how != kbpf.Any && slices.Contains(filled, m.Spec.Type):
+	case how != program.Any && slices.Contains(filled, m.Spec.Type):
 		return refusal.New(syscall.EINVAL, "map %s: flags %#x: its indices are always there", m.Spec.Name, how)
 	case m.Spec.Type == bpf.PerfEventArray:
 		return f.putPerf(c, key, value)
@@ -102,18 +102,18 @@ func (f *mapFile) update(c *call, key, value []byte, how uint64) error {
 		return refusal.New(syscall.EINVAL, "map %s: only programs write to a %s", m.Spec.Name, m.Spec.Type)
 	case m.Tables() == 1 && len(value) == int(m.Spec.ValueSize):
 		return m.Update(0, key, value, how)
-	case how > kbpf.Exist:
+	case how > program.Exist:
 		return refusal.New(syscall.EINVAL, "map %s: flags %#x are not known", m.Spec.Name, how)
 	}
-	if _, there := m.PlaceOf(key); there && how == kbpf.NoExist {
+	if _, there := m.PlaceOf(key); there && how == program.NoExist {
 		return refusal.New(syscall.EEXIST, "map %s: the key %x is there", m.Spec.Name, key)
 	} else if !there && m.Spec.Type == bpf.PerCPUArray {
 		return refusal.New(syscall.E2BIG, "map %s: there is no index %x", m.Spec.Name, key)
-	} else if !there && how == kbpf.Exist {
+	} else if !there && how == program.Exist {
 		return refusal.New(syscall.ENOENT, "map %s: there is no key %x", m.Spec.Name, key)
 	}
 	for cpu := range m.Tables() {
-		if err := m.Update(cpu, key, part(m, value, cpu), kbpf.Any); err != nil {
+		if err := m.Update(cpu, key, part(m, value, cpu), program.Any); err != nil {
 			return err
 		}
 	}
@@ -122,14 +122,14 @@ func (f *mapFile) update(c *call, key, value []byte, how uint64) error {
 
 // putMap puts the map of a descriptor into a map of maps.
 func (f *mapFile) putMap(c *call, key, value []byte, how uint64) error {
-	if how > kbpf.Exist {
+	if how > program.Exist {
 		return refusal.New(syscall.EINVAL, "map %s: flags %#x are not known", f.m.Spec.Name, how)
 	}
 	there := f.m.Inner(key) != nil
 	switch {
-	case there && how == kbpf.NoExist:
+	case there && how == program.NoExist:
 		return syscall.EEXIST
-	case !there && how == kbpf.Exist:
+	case !there && how == program.Exist:
 		return syscall.ENOENT
 	}
 	file, inner, err := c.holdMap(int(int32(binary.LittleEndian.Uint32(value))), forAny)
@@ -171,7 +171,7 @@ func (f *mapFile) remove(key []byte) error {
 }
 
 // keyAt copies the key of an entry. A map without keys has none.
-func (c *call) keyAt(m *kbpf.Map, off int) ([]byte, error) {
+func (c *call) keyAt(m *program.Map, off int) ([]byte, error) {
 	addr := c.u64(off)
 	if m.Spec.KeySize == 0 {
 		if addr != 0 {

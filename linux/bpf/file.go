@@ -7,10 +7,10 @@ import (
 	"syscall"
 
 	"sonde/kernel/abi"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/poll"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
+	"sonde/probe/program"
 )
 
 // anonymous is the mode of a file without a name.
@@ -20,7 +20,7 @@ const anonymous = 0600
 type file struct {
 	vfs.Anonymous
 	vfs.Stream
-	object kbpf.Object
+	object program.Object
 }
 
 // ReadAt implements vfs.Handle.
@@ -31,14 +31,14 @@ func (*file) WriteAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
 
 // Close implements vfs.Handle.
 func (f *file) Close() error {
-	kbpf.Release(f.object)
+	program.Release(f.object)
 	return nil
 }
 
 // mapFile is a descriptor of a map.
 type mapFile struct {
 	file
-	m *kbpf.Map
+	m *program.Map
 
 	mu    sync.Mutex
 	perfs map[uint32]*vfs.File // guarded by mu: the perf events that were put into the map by this descriptor
@@ -55,12 +55,12 @@ func (f *ringFile) Queue() *poll.Queue { return f.m.Shared().Queue() }
 
 type progFile struct {
 	file
-	p *kbpf.Prog
+	p *program.Prog
 }
 
 // installMap gives a map that the caller holds a descriptor, which takes over the hold. flag is O_RDWR,
 // O_RDONLY or O_WRONLY.
-func (c *call) installMap(m *kbpf.Map, flag int) (uint64, error) {
+func (c *call) installMap(m *program.Map, flag int) (uint64, error) {
 	base := &mapFile{file: file{Anonymous: vfs.NewAnonymous(anonymous), object: m}, m: m}
 	var h vfs.Handle = base
 	if m.Shared() != nil {
@@ -70,7 +70,7 @@ func (c *call) installMap(m *kbpf.Map, flag int) (uint64, error) {
 }
 
 // installProg is installMap for programs.
-func (c *call) installProg(p *kbpf.Prog) (uint64, error) {
+func (c *call) installProg(p *program.Prog) (uint64, error) {
 	h := &progFile{file{Anonymous: vfs.NewAnonymous(anonymous), object: p}, p}
 	return c.Install(vfs.NewFile("anon_inode:bpf-prog", h, h, abi.O_RDWR))
 }
@@ -87,10 +87,10 @@ func mapOf(f *vfs.File) *mapFile {
 }
 
 // ProgramOf returns the program of a descriptor's file, as PERF_EVENT_IOC_SET_BPF is given it. It stays as long
-// as the file: a caller that keeps it holds it (kbpf.Hold).
+// as the file: a caller that keeps it holds it (program.Hold).
 //
 // Errors: EINVAL the file is another one.
-func ProgramOf(f *vfs.File) (*kbpf.Prog, error) {
+func ProgramOf(f *vfs.File) (*program.Prog, error) {
 	if h, ok := f.Handle().(*progFile); ok {
 		return h.p, nil
 	}
@@ -98,7 +98,7 @@ func ProgramOf(f *vfs.File) (*kbpf.Prog, error) {
 }
 
 // onProgram makes a command of a function that does it to a program: the one of the descriptor at off.
-func onProgram(off int, run func(c *call, p *kbpf.Prog) (uint64, error)) func(c *call) (uint64, error) {
+func onProgram(off int, run func(c *call, p *program.Prog) (uint64, error)) func(c *call) (uint64, error) {
 	return func(c *call) (uint64, error) {
 		f, err := c.Hold(c.fd(off))
 		if err != nil {

@@ -4,22 +4,22 @@ import (
 	"slices"
 	"syscall"
 
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
+	"sonde/probe/program"
 )
 
 // Commands for numbers: *_GET_NEXT_ID has start_id 0, next_id 4; *_GET_FD_BY_ID the number 0, open_flags 8.
 
 const nextIDAt = 4
 
-func mapNextID(c *call) (uint64, error)  { return c.nextID(idsOf(kbpf.Maps(), mapID)) }
-func progNextID(c *call) (uint64, error) { return c.nextID(idsOf(kbpf.Programs(), progID)) }
-func linkNextID(c *call) (uint64, error) { return c.nextID(idsOf(kbpf.Links(), linkID)) }
+func mapNextID(c *call) (uint64, error)  { return c.nextID(idsOf(program.Maps(), mapID)) }
+func progNextID(c *call) (uint64, error) { return c.nextID(idsOf(program.Programs(), progID)) }
+func linkNextID(c *call) (uint64, error) { return c.nextID(idsOf(program.Links(), linkID)) }
 func btfNextID(c *call) (uint64, error)  { return c.nextID(btfIDs()) }
 
-func mapID(m *kbpf.Map) int   { return m.ID }
-func progID(p *kbpf.Prog) int { return p.ID }
-func linkID(l *kbpf.Link) int { return l.ID }
+func mapID(m *program.Map) int   { return m.ID }
+func progID(p *program.Prog) int { return p.ID }
+func linkID(l *program.Link) int { return l.ID }
 
 func idsOf[T any](all []T, id func(T) int) (ids []int) {
 	for _, o := range all {
@@ -45,10 +45,10 @@ func (c *call) nextID(ids []int) (uint64, error) {
 // held returns the object with a number, which the caller holds then.
 //
 // Errors: ENOENT.
-func held[T kbpf.Object](c *call, all []T, id func(T) int) (o T, err error) {
+func held[T program.Object](c *call, all []T, id func(T) int) (o T, err error) {
 	want := int(c.u32(0))
 	i := slices.IndexFunc(all, func(o T) bool { return id(o) == want })
-	if i >= 0 && kbpf.Hold(all[i]) == nil {
+	if i >= 0 && program.Hold(all[i]) == nil {
 		return all[i], nil
 	}
 	return o, refusal.New(syscall.ENOENT, "no object has the number %d", want)
@@ -59,7 +59,7 @@ func mapByID(c *call) (uint64, error) {
 	if flags&^(readOnly|writeOnly) != 0 || flags == readOnly|writeOnly {
 		return 0, refusal.New(syscall.EINVAL, "flags %#x of a descriptor are not known", flags)
 	}
-	m, err := held(c, kbpf.Maps(), mapID)
+	m, err := held(c, program.Maps(), mapID)
 	if err != nil {
 		return 0, err
 	}
@@ -67,7 +67,7 @@ func mapByID(c *call) (uint64, error) {
 }
 
 func progByID(c *call) (uint64, error) {
-	p, err := held(c, kbpf.Programs(), progID)
+	p, err := held(c, program.Programs(), progID)
 	if err != nil {
 		return 0, err
 	}
@@ -75,7 +75,7 @@ func progByID(c *call) (uint64, error) {
 }
 
 func linkByID(c *call) (uint64, error) {
-	l, err := held(c, kbpf.Links(), linkID)
+	l, err := held(c, program.Links(), linkID)
 	if err != nil {
 		return 0, err
 	}

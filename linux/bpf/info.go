@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"sonde/bpf"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
+	"sonde/probe/program"
 )
 
 // Sizes of what OBJ_GET_INFO_BY_FD tells, in bytes.
@@ -95,7 +95,7 @@ func (c *call) tell(size int, fill func(*info) error) error {
 	return c.put32(4, uint32(n))
 }
 
-func (i *info) mapInfo(m *kbpf.Map) error {
+func (i *info) mapInfo(m *program.Map) error {
 	clear(i.b)
 	s, state := &m.Spec, stateOf(m)
 	for at, v := range []uint32{uint32(s.Type), uint32(m.ID), s.KeySize, s.ValueSize, s.MaxEntries, state.flags} {
@@ -140,9 +140,9 @@ func (i *info) btf(b *btfObject) error {
 }
 
 // bootTime is when the machine was started.
-func bootTime(t time.Time) uint64 { return uint64(max(0, kbpf.Now()-int64(time.Since(t)))) }
+func bootTime(t time.Time) uint64 { return uint64(max(0, program.Now()-int64(time.Since(t)))) }
 
-func (i *info) prog(p *kbpf.Prog) error {
+func (i *info) prog(p *program.Prog) error {
 	state := progStateOf(p)
 	i.put32(0, uint32(p.Type()))
 	i.put32(4, uint32(p.ID))
@@ -175,7 +175,7 @@ func (i *info) prog(p *kbpf.Prog) error {
 // code tells of a program's instructions, and those of the machine: jited_prog_len 16, xlated_prog_len 20,
 // jited_prog_insns 24, xlated_prog_insns 32, nr_map_ids 52, map_ids 56, nr_jited_ksyms 104, nr_jited_func_lens
 // 108, jited_ksyms 112, jited_func_lens 120.
-func (i *info) code(p *kbpf.Prog) error {
+func (i *info) code(p *program.Prog) error {
 	at, code := p.Code()
 	translated := bpf.Encode(named(p))
 	var maps []byte
@@ -200,7 +200,7 @@ func (i *info) code(p *kbpf.Prog) error {
 // source tells where the instructions come from: btf_id 128, func_info_rec_size 132, func_info 136, nr_func_info
 // 144, nr_line_info 148, line_info 152, jited_line_info 160, nr_jited_line_info 168, line_info_rec_size 172,
 // jited_line_info_rec_size 176, nr_prog_tags 180, prog_tags 184.
-func (i *info) source(p *kbpf.Prog, s *progState) error {
+func (i *info) source(p *program.Prog, s *progState) error {
 	i.put32(128, 0)
 	if s.btf != nil {
 		i.put32(128, uint32(s.btf.id))
@@ -229,7 +229,7 @@ func (i *info) source(p *kbpf.Prog, s *progState) error {
 }
 
 // named returns a program's instructions as others see them: maps by their numbers.
-func named(p *kbpf.Prog) []bpf.Insn {
+func named(p *program.Prog) []bpf.Insn {
 	insns := append([]bpf.Insn(nil), p.Checked.Insns...)
 	for pc := range insns {
 		in := &insns[pc]
@@ -246,7 +246,7 @@ func named(p *kbpf.Prog) []bpf.Insn {
 
 // link tells what a program is attached to: type 0, id 4, prog_id 8; of kprobe_multi: addrs 16, count 24, flags
 // 28; of raw_tracepoint: tp_name 16, tp_name_len 24; of tracing: see tracing.
-func (i *info) link(l *kbpf.Link) error {
+func (i *info) link(l *program.Link) error {
 	state := linkStateOf(l)
 	to, room := i.u64(16), i.u32(24)
 	clear(i.b)
@@ -271,7 +271,7 @@ func (i *info) link(l *kbpf.Link) error {
 }
 
 // functions tells which functions a link is attached to.
-func (i *info) functions(l *kbpf.Link, state *linkState, to uint64, room uint32) error {
+func (i *info) functions(l *program.Link, state *linkState, to uint64, room uint32) error {
 	var addrs []byte
 	places := l.Places()
 	for _, p := range places {
@@ -286,7 +286,7 @@ func (i *info) functions(l *kbpf.Link, state *linkState, to uint64, room uint32)
 }
 
 // progStateOf returns a program's state; of one that the kernel has loaded, one that is not kept.
-func progStateOf(p *kbpf.Prog) *progState {
+func progStateOf(p *program.Prog) *progState {
 	if s, ok := p.Extra.(*progState); ok {
 		return s
 	}

@@ -8,10 +8,10 @@ import (
 
 	"sonde/bpf"
 	"sonde/kernel/abi"
-	"sonde/kernel/attach"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
+	"sonde/probe/attach"
+	"sonde/probe/program"
 )
 
 // Kinds of links, and what they are made for.
@@ -37,7 +37,7 @@ type linkState struct {
 }
 
 // linkStateOf returns a link's state; that of a link that the kernel has made is one of a perf event.
-func linkStateOf(l *kbpf.Link) *linkState {
+func linkStateOf(l *program.Link) *linkState {
 	if s, ok := l.Extra.(*linkState); ok {
 		return s
 	}
@@ -48,16 +48,16 @@ func linkStateOf(l *kbpf.Link) *linkState {
 type ProgramTaker interface {
 	// SetProgram has it run the program, which the caller holds meanwhile, and which asks for the cookie at each
 	// hit. Errors: EINVAL the program is of another type; EEXIST it has one.
-	SetProgram(p *kbpf.Prog, cookie uint64) error
+	SetProgram(p *program.Prog, cookie uint64) error
 	// Program returns the link of the program; nil: it has none. DropProgram ends it.
-	Program() *kbpf.Link
+	Program() *program.Link
 	DropProgram()
 }
 
 // linkFile is a descriptor of a link.
 type linkFile struct {
 	file
-	l     *kbpf.Link
+	l     *program.Link
 	event *vfs.File // whose program it is; nil: the link is its own
 }
 
@@ -84,13 +84,13 @@ const (
 )
 
 // installLink gives a link that the caller holds a descriptor, which takes over the hold, and that of the event.
-func (c *call) installLink(name string, l *kbpf.Link, event *vfs.File) (uint64, error) {
+func (c *call) installLink(name string, l *program.Link, event *vfs.File) (uint64, error) {
 	h := &linkFile{file{Anonymous: vfs.NewAnonymous(anonymous), object: l}, l, event}
 	return c.Install(vfs.NewFile(name, h, h, abi.O_RDWR))
 }
 
 // linkCreate is LINK_CREATE: prog_fd 0, target_fd 4, attach_type 8, flags 12; of tracing: cookie 24.
-func linkCreate(c *call, p *kbpf.Prog) (uint64, error) {
+func linkCreate(c *call, p *program.Prog) (uint64, error) {
 	if c.u32(12) != 0 {
 		return 0, refusal.New(syscall.EINVAL, "flags %#x of a link are not known", c.u32(12))
 	}
@@ -118,7 +118,7 @@ func linkCreate(c *call, p *kbpf.Prog) (uint64, error) {
 }
 
 // linkPerf has a perf event run a program: bpf_cookie 16.
-func (c *call) linkPerf(p *kbpf.Prog) (uint64, error) {
+func (c *call) linkPerf(p *program.Prog) (uint64, error) {
 	event, err := c.Hold(c.fd(4))
 	if err != nil {
 		return 0, err
@@ -134,7 +134,7 @@ func (c *call) linkPerf(p *kbpf.Prog) (uint64, error) {
 		return 0, err
 	}
 	l := h.Program()
-	if l == nil || kbpf.Hold(l) != nil {
+	if l == nil || program.Hold(l) != nil {
 		vfs.Close(event)
 		return 0, refusal.New(syscall.EBADF, "the perf event was closed meanwhile")
 	}
@@ -142,18 +142,18 @@ func (c *call) linkPerf(p *kbpf.Prog) (uint64, error) {
 }
 
 // attach attaches a program.
-func (c *call) attach(p *kbpf.Prog, sites []attach.Site, state *linkState) (uint64, error) {
+func (c *call) attach(p *program.Prog, sites []attach.Site, state *linkState) (uint64, error) {
 	l, err := p.AttachSites(sites, &attach.Options{Owner: "bpf"})
 	return c.attached(l, err, state)
 }
 
 // attached gives the link of a program its first descriptor, if there is one.
-func (c *call) attached(l *kbpf.Link, err error, state *linkState) (uint64, error) {
+func (c *call) attached(l *program.Link, err error, state *linkState) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
 	l.Extra = state
-	if err := kbpf.Hold(l); err != nil {
+	if err := program.Hold(l); err != nil {
 		return 0, err
 	}
 	return c.installLink(newLink, l, nil)
@@ -166,7 +166,7 @@ const sitesMost = 1 << 14
 const flagReturn = 1
 
 // linkKprobes attaches a program to functions of the kernel: flags 16, cnt 20, syms 24, addrs 32, cookies 40.
-func (c *call) linkKprobes(p *kbpf.Prog) (uint64, error) {
+func (c *call) linkKprobes(p *program.Prog) (uint64, error) {
 	flags, n, names, addrs := c.u32(16), c.u32(20), c.u64(24), c.u64(32)
 	switch {
 	case flags&^flagReturn != 0, n == 0, (names == 0) == (addrs == 0):
@@ -204,7 +204,7 @@ func (c *call) word(addr uint64, i int) (uint64, error) {
 
 // linkUprobes attaches a program to places of a file: path 16, offsets 24, ref_ctr_offsets 32, cookies 40, cnt 48,
 // flags 52, pid 56.
-func (c *call) linkUprobes(p *kbpf.Prog) (uint64, error) {
+func (c *call) linkUprobes(p *program.Prog) (uint64, error) {
 	n, flags, pid := c.u32(48), c.u32(52), c.fd(56)
 	switch {
 	case flags&^flagReturn != 0, n == 0, pid < 0, c.u64(16) == 0, c.u64(24) == 0:

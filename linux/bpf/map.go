@@ -8,8 +8,8 @@ import (
 
 	"sonde/bpf"
 	"sonde/kernel/abi"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
+	"sonde/probe/program"
 )
 
 // Flags of maps.
@@ -55,7 +55,7 @@ type mapState struct {
 }
 
 // stateOf returns a map's state; of one that the kernel has made, one that is not kept.
-func stateOf(m *kbpf.Map) *mapState {
+func stateOf(m *program.Map) *mapState {
 	if s, ok := m.Extra.(*mapState); ok {
 		return s
 	}
@@ -94,7 +94,7 @@ func mapCreate(c *call) (uint64, error) {
 	if err := state.setBTF(c); err != nil {
 		return 0, err
 	}
-	m, err := kbpf.NewProcessMap(s, state)
+	m, err := program.NewProcessMap(s, state)
 	if err != nil {
 		state.btf.drop()
 		return 0, err
@@ -129,8 +129,8 @@ func (c *call) checkFlags(s *bpf.MapSpec, flags uint32) error {
 }
 
 // install gives a new map its first descriptor, on which its life depends from then on.
-func (c *call) install(m *kbpf.Map, flags uint32) (uint64, error) {
-	err := kbpf.Hold(m)
+func (c *call) install(m *program.Map, flags uint32) (uint64, error) {
+	err := program.Hold(m)
 	m.Close()
 	if err != nil {
 		return 0, err
@@ -164,7 +164,7 @@ func mapFreeze(_ *call, h *mapFile) error {
 
 // constants are the values of those of maps that nobody changes any more, as of .rodata: with them, the verifier
 // knows what a program reads there.
-func constants(maps []*kbpf.Map) map[*bpf.MapSpec][]byte {
+func constants(maps []*program.Map) map[*bpf.MapSpec][]byte {
 	values := map[*bpf.MapSpec][]byte{}
 	for _, m := range maps {
 		s := &m.Spec

@@ -4,10 +4,10 @@ import (
 	"syscall"
 
 	"sonde/bpf"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/mm/backing"
 	"sonde/kernel/refusal"
-	"sonde/kernel/ring"
+	"sonde/probe/program"
+	"sonde/probe/ring"
 )
 
 // Map implements vfs.Mapped, for arrays that were made to be mapped and for ring buffers: of these, the page with
@@ -35,7 +35,7 @@ func (f *mapFile) Map(off, n uint64, shared, write bool) (backing.Store, bool, e
 }
 
 // mapping returns the pages, which hold the map as long as there are mappings.
-func (s *mapState) mapping(m *kbpf.Map, write bool) (backing.Store, bool, error) {
+func (s *mapState) mapping(m *program.Map, write bool) (backing.Store, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -44,7 +44,7 @@ func (s *mapState) mapping(m *kbpf.Map, write bool) (backing.Store, bool, error)
 	case write && s.flags&readProg != 0:
 		return nil, false, refusal.New(syscall.EACCES, "map %s: programs only read what is to be frozen", m.Spec.Name)
 	}
-	if err := kbpf.Hold(m); err != nil {
+	if err := program.Hold(m); err != nil {
 		return nil, false, err
 	}
 	if write {
@@ -55,7 +55,7 @@ func (s *mapState) mapping(m *kbpf.Map, write bool) (backing.Store, bool, error)
 		if write {
 			s.endWrite()
 		}
-		kbpf.Release(m)
+		program.Release(m)
 	}
 	p.Hold()
 	return p, write, nil
@@ -64,7 +64,7 @@ func (s *mapState) mapping(m *kbpf.Map, write bool) (backing.Store, bool, error)
 // beginWrite begins a call that writes to the map, and returns s.
 //
 // Errors: EPERM the map is frozen.
-func (s *mapState) beginWrite(m *kbpf.Map) (*mapState, error) {
+func (s *mapState) beginWrite(m *program.Map) (*mapState, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.frozen.Load() {
@@ -74,8 +74,8 @@ func (s *mapState) beginWrite(m *kbpf.Map) (*mapState, error) {
 	return s, nil
 }
 
-// Change is what kbpf.Map.Change does.
-func (s *mapState) Change(m *kbpf.Map) (end func(), err error) {
+// Change is what program.Map.Change does.
+func (s *mapState) Change(m *program.Map) (end func(), err error) {
 	_, err = s.beginWrite(m)
 	return s.endWrite, err
 }

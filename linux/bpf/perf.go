@@ -5,8 +5,8 @@ import (
 	"syscall"
 
 	"sonde/kernel/refusal"
-	"sonde/kernel/ring"
 	"sonde/kernel/vfs"
+	"sonde/probe/ring"
 )
 
 // PerfEvent is the handle of a file of perf_event_open(2) into which programs can put out data. Its ring is the

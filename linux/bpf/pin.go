@@ -3,9 +3,9 @@ package sysbpf
 import (
 	"syscall"
 
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
+	"sonde/probe/program"
 )
 
 // Commands for files in /sys/fs/bpf: pathname 0, bpf_fd 8, file_flags 12.
@@ -27,7 +27,7 @@ func objPin(c *call) (uint64, error) {
 	if o == nil {
 		return 0, refusal.New(syscall.EINVAL, "descriptor %d is not a map, program or link", c.fd(8))
 	}
-	return done(kbpf.Pin(path, o))
+	return done(program.Pin(path, o))
 }
 
 func objGet(c *call) (uint64, error) {
@@ -39,27 +39,27 @@ func objGet(c *call) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	o, err := kbpf.Pinned(path)
+	o, err := program.Pinned(path)
 	if err == nil {
-		err = kbpf.Hold(o)
+		err = program.Hold(o)
 	}
 	if err != nil {
 		return 0, err
 	}
 	switch o := o.(type) {
-	case *kbpf.Map:
+	case *program.Map:
 		return c.installMap(o, fileFlag(flags))
-	case *kbpf.Prog:
+	case *program.Prog:
 		return c.installProg(o)
-	case *kbpf.Link:
+	case *program.Link:
 		return c.installLink(foundLink, o, nil)
 	}
-	kbpf.Release(o)
+	program.Release(o)
 	return 0, syscall.EINVAL
 }
 
 // objectOf returns the object of a descriptor's file; nil: it is none that can be pinned.
-func objectOf(f *vfs.File) kbpf.Object {
+func objectOf(f *vfs.File) program.Object {
 	switch h := f.Handle().(type) {
 	case *progFile:
 		return h.object

@@ -10,9 +10,9 @@ import (
 
 	"sonde/bpf"
 	"sonde/bpf/verify"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
+	"sonde/probe/program"
 )
 
 // progState is what only processes see of a program.
@@ -26,7 +26,7 @@ type progState struct {
 
 	// Of a tracing program:
 	when, target uint32 // the attach type, and the function's number in the kernel's BTF
-	function     *kbpf.Function
+	function     *program.Function
 }
 
 // Sizes of records of func_info and line_info, as others get them.
@@ -62,7 +62,7 @@ func progLoad(c *call) (uint64, error) {
 	if err == nil {
 		err = state.describe(c, p)
 	}
-	var prog *kbpf.Prog
+	var prog *program.Prog
 	if err == nil {
 		err = licensed(p)
 	}
@@ -70,7 +70,7 @@ func progLoad(c *call) (uint64, error) {
 		err = state.trace(c, p)
 	}
 	if err == nil {
-		prog, err = kbpf.LoadAs(p, maps, kbpf.Wish{Level: int(l.level & 3), Function: state.function, Extra: state, Constant: constants(maps)})
+		prog, err = program.LoadAs(p, maps, program.Wish{Level: int(l.level & 3), Function: state.function, Extra: state, Constant: constants(maps)})
 	}
 	if err := l.write(logOf(prog, err, l.level), err); err != nil {
 		if prog != nil {
@@ -80,7 +80,7 @@ func progLoad(c *call) (uint64, error) {
 		}
 		return 0, err
 	}
-	err = kbpf.Hold(prog)
+	err = program.Hold(prog)
 	if prog.Close(); err != nil {
 		return 0, err
 	}
@@ -88,7 +88,7 @@ func progLoad(c *call) (uint64, error) {
 }
 
 // logOf is the text of the log of a program that was loaded, or was not.
-func logOf(prog *kbpf.Prog, err error, level uint32) string {
+func logOf(prog *program.Prog, err error, level uint32) string {
 	var refused *verify.Error
 	switch {
 	case prog != nil && level&3 != 0:
@@ -197,7 +197,7 @@ func closeAll(files []*vfs.File) {
 
 // maps finds the maps that a program refers to by descriptors, and has it refer to them by index: fd_array 120.
 // The caller closes the files.
-func (c *call) maps(p *bpf.Program) (maps []*kbpf.Map, files []*vfs.File, err error) {
+func (c *call) maps(p *bpf.Program) (maps []*program.Map, files []*vfs.File, err error) {
 	p.Insns = slices.Clone(p.Insns)
 	for pc := 0; pc < len(p.Insns); pc++ {
 		in := &p.Insns[pc]

@@ -5,9 +5,9 @@ import (
 	"unsafe"
 
 	"sonde/bpf"
-	"sonde/kernel/attach"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
+	"sonde/probe/attach"
+	"sonde/probe/program"
 )
 
 // rawPoints are the raw tracepoints, by Linux's names: both have the address of the registers, and the number of
@@ -18,7 +18,7 @@ var rawPoints = map[string]attach.Site{
 }
 
 // linkRaw is RAW_TRACEPOINT_OPEN: name 0, prog_fd 8. Without a name, it attaches a tracing program.
-func linkRaw(c *call, p *kbpf.Prog) (uint64, error) {
+func linkRaw(c *call, p *program.Prog) (uint64, error) {
 	if p.Function != nil && c.u64(0) == 0 {
 		return c.linkTracing(p, 0)
 	}

@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
+	"sonde/probe/program"
 )
 
 // roomCost is about how many bytes of memory a byte of types takes, at worst.
@@ -18,7 +18,7 @@ var loaded atomic.Int64
 //
 // Errors: ENOMEM all would take more memory than the maps of programs may.
 func takeRoom(n int) error {
-	if now, most := loaded.Add(int64(n)), kbpf.Memory.Get()/roomCost; now > most {
+	if now, most := loaded.Add(int64(n)), program.Memory.Get()/roomCost; now > most {
 		giveRoom(n)
 		return refusal.New(syscall.ENOMEM, "%d bytes of programs and BTF of all processes: at most %d (sysctl kernel.bpf_memory)", now, most)
 	}

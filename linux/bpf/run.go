@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"sonde/bpf"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
+	"sonde/probe/program"
 )
 
 // notSupported is Linux's ENOTSUPP, which programs see as 524.
@@ -25,7 +25,7 @@ const (
 
 // progRun is PROG_TEST_RUN: prog_fd 0, retval 4, data_size_in 8, data_size_out 12, data_in 16, data_out 24, repeat
 // 32, duration 36, ctx_size_in 40, ctx_size_out 44, ctx_in 48, ctx_out 56, flags 64, cpu 68, batch_size 72.
-func progRun(c *call, p *kbpf.Prog) (uint64, error) {
+func progRun(c *call, p *program.Prog) (uint64, error) {
 	switch p.Type() {
 	case bpf.RawTracepoint:
 		return done(c.runRaw(p))
@@ -36,7 +36,7 @@ func progRun(c *call, p *kbpf.Prog) (uint64, error) {
 }
 
 // runRaw runs a program with arguments of a tracepoint.
-func (c *call) runRaw(p *kbpf.Prog) error {
+func (c *call) runRaw(p *program.Prog) error {
 	size, flags := int(c.u32(40)), c.u32(64)
 	switch {
 	case !zero(c.attr[8:40]), c.u64(56) != 0, c.u32(44) != 0, c.u32(72) != 0:
@@ -54,7 +54,7 @@ func (c *call) runRaw(p *kbpf.Prog) error {
 }
 
 // least is how many bytes of its context a program reads.
-func least(p *kbpf.Prog) (n int) {
+func least(p *program.Prog) (n int) {
 	for _, l := range p.Checked.Ctx {
 		n = max(n, l.Off+l.Size)
 	}
@@ -72,7 +72,7 @@ func words(b []byte, size int) []uint64 {
 }
 
 // runFilter runs a program with a packet, of which it sees the length.
-func (c *call) runFilter(p *kbpf.Prog) error {
+func (c *call) runFilter(p *program.Prog) error {
 	size, repeat := int(c.u32(8)), max(1, c.u32(32))
 	switch {
 	case size < packetLeast || size > packetMost:
@@ -141,7 +141,7 @@ func enableStats(c *call) (uint64, error) {
 		return 0, refusal.New(syscall.EINVAL, "statistics of type %d are not known", c.u32(0))
 	}
 	h := &statsFile{file: file{Anonymous: vfs.NewAnonymous(anonymous)}}
-	for _, p := range kbpf.Programs() {
+	for _, p := range program.Programs() {
 		if stop, err := p.Watch(); err == nil {
 			h.stop = append(h.stop, stop)
 		}
@@ -150,7 +150,7 @@ func enableStats(c *call) (uint64, error) {
 }
 
 // spent estimates the ns that a program took, from the hits that were measured.
-func spent(p *kbpf.Prog) (ns uint64) {
+func spent(p *program.Prog) (ns uint64) {
 	for _, cost := range p.Costs() {
 		ns += uint64(cost.PerHit() * float64(cost.Entered))
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"sonde/bpf"
-	kbpf "sonde/kernel/bpf"
+	"sonde/probe/program"
 )
 
 // caller is a process whose memory is zeroes.
@@ -25,7 +25,7 @@ func TestRunsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := kbpf.Load(&bpf.Program{Name: "filter", Type: bpf.SocketFilter, Insns: insns}, nil)
+	p, err := program.Load(&bpf.Program{Name: "filter", Type: bpf.SocketFilter, Insns: insns}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

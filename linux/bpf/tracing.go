@@ -7,10 +7,10 @@ import (
 	"sonde/bpf"
 	"sonde/bpf/btf"
 	"sonde/kallsyms"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
-	"sonde/kernel/types"
 	"sonde/kernel/vfs"
+	"sonde/probe/program"
+	"sonde/probe/types"
 )
 
 // When a tracing program is called.
@@ -47,7 +47,7 @@ func (s *progState) trace(c *call, p *bpf.Program) error {
 	if f.Linux >= 0 {
 		linux = &kallsyms.LinuxNames()[f.Linux]
 	}
-	s.function, err = kbpf.NewFunction(t, signature, linux, s.when == forReturns)
+	s.function, err = program.NewFunction(t, signature, linux, s.when == forReturns)
 	return err
 }
 
@@ -68,13 +68,13 @@ func (c *call) ofKernel(fd int) error {
 }
 
 // linkTracing attaches a tracing program to its function.
-func (c *call) linkTracing(p *kbpf.Prog, cookie uint64) (uint64, error) {
+func (c *call) linkTracing(p *program.Prog, cookie uint64) (uint64, error) {
 	l, err := p.AttachFunction(cookie, "bpf")
 	return c.attached(l, err, &linkState{kind: linkTrace})
 }
 
 // tracing tells of a link of a tracing program: attach_type 16, target_obj_id 20, target_btf_id 24.
-func (i *info) tracing(p *kbpf.Prog) {
+func (i *info) tracing(p *program.Prog) {
 	s := progStateOf(p)
 	i.put32(16, s.when)
 	i.put32(20, kernelBTF)

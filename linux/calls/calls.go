@@ -9,11 +9,11 @@ import (
 	"syscall"
 
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
-	"sonde/kernel/probe"
 	"sonde/kernel/refusal"
 	"sonde/linux/proc"
 	linux "sonde/linux/syscall"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 )
 
 // Provider is the attach.Provider of system calls.
@@ -133,7 +133,7 @@ func (a *attachment) close() {
 		w.end()
 	}
 	a.pending.Range(func(t, _ any) bool {
-		a.forget(t.(*proc.Thread), probe.Disarmed)
+		a.forget(t.(*proc.Thread), ledger.Disarmed)
 		return true
 	})
 }

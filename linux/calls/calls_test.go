@@ -15,11 +15,11 @@ import (
 	"sonde/bpf"
 	"sonde/internal/quick"
 	"sonde/kernel/abi"
-	"sonde/kernel/attach"
-	"sonde/kernel/probe"
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
 	linux "sonde/linux/syscall"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 )
 
 // Numbers of calls.
@@ -86,7 +86,7 @@ func attachTo(t *testing.T, f attach.Handler, o *attach.Options, places ...strin
 }
 
 // expect compares a link's account, which must balance.
-func expect(t *testing.T, l *attach.Link, want probe.Ledger) {
+func expect(t *testing.T, l *attach.Link, want ledger.Ledger) {
 	t.Helper()
 	if got := l.Ledger(); got != want || got.Unexplained() != 0 {
 		t.Errorf("%+v, want %+v", got, want)
@@ -116,8 +116,8 @@ func TestEntryAndReturn(t *testing.T) {
 	if got := fmt.Sprint(returned); got != "[ret:sys:alarm(0x64) = 0 ret:sys:alarm(0x46) = 100]" {
 		t.Error(got)
 	}
-	expect(t, in, probe.Ledger{Entered: 3, Handled: 3})
-	expect(t, out, probe.Ledger{Entered: 3, Handled: 2, Declined: 1})
+	expect(t, in, ledger.Ledger{Entered: 3, Handled: 3})
+	expect(t, out, ledger.Ledger{Entered: 3, Handled: 2, Declined: 1})
 }
 
 func TestPatternsAndPlaces(t *testing.T) {
@@ -149,7 +149,7 @@ func TestOneProcess(t *testing.T) {
 	close(attached)
 	wait(t, a)
 	wait(t, b)
-	expect(t, l, probe.Ledger{Entered: 1, Handled: 1})
+	expect(t, l, ledger.Ledger{Entered: 1, Handled: 1})
 }
 
 // TestCallThatNeverReturns: a thread that ends in a call, or whose link is closed meanwhile.
@@ -161,12 +161,12 @@ func TestCallThatNeverReturns(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	pauses.Close()
-	expect(t, pauses, probe.Ledger{Entered: 1, Disarmed: 1})
+	expect(t, pauses, ledger.Ledger{Entered: 1, Disarmed: 1})
 	p.Send(abi.Siginfo{Signo: abi.SIGKILL})
 	wait(t, p)
 	wait(t, start(t, w, func(p *proctest.Player) { p.Call(nExit, 0) }))
 	exits.Close()
-	expect(t, exits, probe.Ledger{Entered: 1, Abandoned: 1})
+	expect(t, exits, ledger.Ledger{Entered: 1, Abandoned: 1})
 }
 
 // TestActive: calls beyond Options.Active are missed; what has returned leaves room.
@@ -186,7 +186,7 @@ func TestActive(t *testing.T) {
 		wait(t, p)
 	}
 	l.Close()
-	expect(t, l, probe.Ledger{Entered: 5, Handled: 3, NoInst: 1, Abandoned: 1})
+	expect(t, l, ledger.Ledger{Entered: 5, Handled: 3, NoInst: 1, Abandoned: 1})
 }
 
 func TestDisabled(t *testing.T) {
@@ -200,7 +200,7 @@ func TestDisabled(t *testing.T) {
 	call()
 	l.Close()
 	call()
-	expect(t, l, probe.Ledger{Entered: 2, Handled: 1, Disarmed: 1})
+	expect(t, l, ledger.Ledger{Entered: 2, Handled: 1, Disarmed: 1})
 }
 
 // TestBadHandlers: one that panics, and one that ends its goroutine, is called once; the program ends as
@@ -218,7 +218,7 @@ func TestBadHandlers(t *testing.T) {
 			t.Error("enabled again:", err)
 		}
 		l.Close()
-		expect(t, l, probe.Ledger{Entered: 2, Abandoned: 1, Disarmed: 1})
+		expect(t, l, ledger.Ledger{Entered: 2, Abandoned: 1, Disarmed: 1})
 	}
 }
 
@@ -240,11 +240,11 @@ func TestStuckHandler(t *testing.T) {
 	p.Send(abi.Siginfo{Signo: abi.SIGKILL})
 	wait(t, p)
 	l.Close()
-	expect(t, l, probe.Ledger{Entered: 1, Abandoned: 1})
+	expect(t, l, ledger.Ledger{Entered: 1, Abandoned: 1})
 	close(over)
 	<-returned
 	time.Sleep(10 * time.Millisecond)
-	expect(t, l, probe.Ledger{Entered: 1, Abandoned: 1})
+	expect(t, l, ledger.Ledger{Entered: 1, Abandoned: 1})
 }
 
 // TestHandlerKeepsOneOfTwoReturns: a call is in a link twice, and the handler does not return from the first. The second
@@ -264,7 +264,7 @@ func TestHandlerKeepsOneOfTwoReturns(t *testing.T) {
 			<-in
 			p.Send(abi.Siginfo{Signo: abi.SIGKILL})
 			wait(t, p)
-			expect(t, l, probe.Ledger{Entered: 2, Abandoned: 2})
+			expect(t, l, ledger.Ledger{Entered: 2, Abandoned: 2})
 			l.Close()
 		})
 	}
@@ -287,7 +287,7 @@ func TestStuckHandlerWhileClosing(t *testing.T) {
 	p.Send(abi.Siginfo{Signo: abi.SIGKILL})
 	wait(t, p)
 	<-closed
-	expect(t, l, probe.Ledger{Entered: 1, Abandoned: 1})
+	expect(t, l, ledger.Ledger{Entered: 1, Abandoned: 1})
 }
 
 // TestCloseWaits: when Close returns, no handler runs.

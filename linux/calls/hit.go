@@ -4,17 +4,17 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"sonde/kernel/attach"
-	"sonde/kernel/handler"
 	"sonde/kernel/printk"
-	"sonde/kernel/probe"
 	"sonde/linux/proc"
+	"sonde/probe/attach"
+	"sonde/probe/handler"
+	"sonde/probe/ledger"
 )
 
 // A call is a system call at which a link is attached.
 type call struct {
 	place *attach.Place
-	probe.Counter
+	ledger.Counter
 }
 
 // state says whether handlers may run, and which do.
@@ -44,11 +44,11 @@ func (s *state) enter(t *proc.Thread, c *call, returns bool) bool {
 		beyond = s.most > 0 && n > s.most
 	}
 	if s.disabled.Load() || s.abandoned.Load() || s.closed {
-		c.End(probe.Disarmed)
+		c.End(ledger.Disarmed)
 		return false
 	}
 	if beyond {
-		c.End(probe.NoInst)
+		c.End(ledger.NoInst)
 		return false
 	}
 	s.running[t] = c
@@ -86,7 +86,7 @@ func (w *watch) run(t *proc.Thread, c *call, returns bool, handler, done func())
 	}
 	t.RunHandler(handler, func(returned bool, e any) {
 		if !returned {
-			done = func() { c.End(probe.Abandoned) }
+			done = func() { c.End(ledger.Abandoned) }
 			w.fail(c, e)
 		}
 		w.leave(t, done)
@@ -106,7 +106,7 @@ func (w *watch) hit(t *proc.Thread) {
 			if f := w.link.Handler; f != nil {
 				f(&attach.Hit{Regs: t.Regs(), Place: c.place, IP: t.Regs().IP, MayBlock: true})
 			}
-		}, func() { c.End(probe.Handled) })
+		}, func() { c.End(ledger.Handled) })
 	}
 }
 
@@ -126,7 +126,7 @@ func (w *watch) entered(t *proc.Thread) {
 			}
 		}, func() {
 			if !wanted {
-				c.End(probe.Declined)
+				c.End(ledger.Declined)
 				return
 			}
 			w.pending.Store(t, append(w.of(t), pending{c, data}))
@@ -149,7 +149,7 @@ func (w *watch) returned(t *proc.Thread) {
 			if f := w.link.Handler; f != nil {
 				f(&attach.Hit{Regs: t.Regs(), Place: in.place, IP: t.Regs().IP, MayBlock: true, Returns: true, Data: in.data})
 			}
-		}, func() { in.End(probe.Handled) })
+		}, func() { in.End(ledger.Handled) })
 	}
 }
 
@@ -175,10 +175,10 @@ func (a *attachment) take(t *proc.Thread) []pending {
 
 // exit is called when t ends: in a call, or without the goroutine that a handler keeps.
 func (w *watch) exit(t *proc.Thread, _ proc.Status) {
-	w.forget(t, probe.Abandoned)
+	w.forget(t, ledger.Abandoned)
 	if c := w.in(t); c != nil && t.LeftBehind() {
 		printk.Err("calls: the handler of %s does not return: thread %d ends without it", c.place.Where, t.TID)
-		w.leave(t, func() { c.End(probe.Abandoned) })
+		w.leave(t, func() { c.End(ledger.Abandoned) })
 	}
 }
 
@@ -190,7 +190,7 @@ func (s *state) in(t *proc.Thread) *call {
 }
 
 // forget counts t's calls that have not returned as what became of them.
-func (a *attachment) forget(t *proc.Thread, as probe.Event) {
+func (a *attachment) forget(t *proc.Thread, as ledger.Event) {
 	for _, in := range a.take(t) {
 		in.End(as)
 	}

@@ -7,13 +7,12 @@ import (
 	"syscall"
 
 	"sonde/bpf"
-	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
-	"sonde/kernel/tracefs"
-	"sonde/kernel/tracepoint"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 	linux "sonde/linux/syscall"
+	"sonde/probe/attach"
+	"sonde/probe/event"
 )
 
 // System calls as Linux's tracepoints: syscalls:sys_enter_openat, raw_syscalls:sys_exit. They have numbers, and
@@ -188,12 +187,12 @@ func (t Tracepoint) printed() string {
 
 // MountTracepoints makes the files of all calls' tracepoints in tracefs.
 //
-// Errors: those of tracefs.Bind.
+// Errors: those of event.Bind.
 func MountTracepoints(tree *vfs.FS) error {
-	tracepoint.List(listed)
-	err := tracefs.Bind(tree, "events/syscalls", folder("syscalls"))
+	event.List(listed)
+	err := event.Bind(tree, "events/syscalls", folder("syscalls"))
 	if err == nil {
-		err = tracefs.Bind(tree, "events/raw_syscalls", folder("raw_syscalls"))
+		err = event.Bind(tree, "events/raw_syscalls", folder("raw_syscalls"))
 	}
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/refusal"
-	"sonde/kernel/ring"
+	"sonde/probe/ring"
 )
 
 // What ioctl asks of an event.

@@ -6,9 +6,9 @@ import (
 	"syscall"
 
 	"sonde/kernel/refusal"
-	"sonde/kernel/tracefs"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
+	"sonde/probe/event"
 	"sonde/sysctl"
 )
 
@@ -42,7 +42,7 @@ func Mount(tree *vfs.FS) error {
 	}
 	err := tree.BindAll(Dir, files)
 	for _, name := range []string{"kprobe_events", "uprobe_events"} {
-		err = errors.Join(err, tracefs.Bind(tree, name, eventsFile(name)))
+		err = errors.Join(err, event.Bind(tree, name, eventsFile(name)))
 	}
 	return err
 }

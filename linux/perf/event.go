@@ -8,12 +8,12 @@ import (
 	"syscall"
 	"time"
 
-	"sonde/kernel/attach"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/poll"
-	"sonde/kernel/ring"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
+	"sonde/probe/attach"
+	"sonde/probe/program"
+	"sonde/probe/ring"
 )
 
 // An Event is an open file that counts something.
@@ -45,7 +45,7 @@ type Event struct {
 	ended   uint64        // what the source had counted while the event was enabled before
 	before  uint64        // what the source had counted when it was enabled
 	link    link          // what counts it, or runs its program; nil: nothing has to
-	prog    *kbpf.Link    // the link, if it is a program's
+	prog    *program.Link // the link, if it is a program's
 	members []*Event      // of a leader
 }
 
@@ -224,7 +224,7 @@ func (e *Event) Close() error {
 	e.Enable(false)
 	l, p := e.finish()
 	if p != nil {
-		kbpf.Release(p)
+		program.Release(p)
 	}
 	if l != nil {
 		l.Close()
@@ -235,7 +235,7 @@ func (e *Event) Close() error {
 }
 
 // finish lets nothing begin any more, and returns what is to be detached.
-func (e *Event) finish() (l link, p *kbpf.Link) {
+func (e *Event) finish() (l link, p *program.Link) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	l, p = e.link, e.prog

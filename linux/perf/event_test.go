@@ -9,8 +9,8 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/attach"
-	"sonde/kernel/probe"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 )
 
 // fake is places that a test hits.
@@ -19,7 +19,7 @@ type fake struct {
 	site   attach.Site
 	on     bool
 	closed bool
-	ledger probe.Ledger
+	ledger ledger.Ledger
 }
 
 // taken is where nothing more can be watched.

@@ -5,7 +5,7 @@ package perf
 import (
 	"unsafe"
 
-	"sonde/kernel/attach"
+	"sonde/probe/attach"
 )
 
 // ring3 are the bits of CS that tell that code of a program was interrupted.

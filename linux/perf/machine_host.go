@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"sonde/kernel/attach"
+	"sonde/probe/attach"
 )
 
 // What events need of the machine, for tests on the host.

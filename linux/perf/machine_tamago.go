@@ -3,10 +3,10 @@
 package perf
 
 import (
-	"sonde/kernel/attach"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/cpu"
 	"sonde/kernel/grace"
+	"sonde/probe/attach"
+	"sonde/probe/program"
 )
 
 func numCPU() int    { return cpu.Num() }
@@ -17,6 +17,6 @@ func awaitCalls()    { grace.Barrier() }
 // of says for whom a hit is.
 func of(h *attach.Hit) whose {
 	cpu := h.CPU()
-	pid, tid := kbpf.Whose(h, cpu)
+	pid, tid := program.Whose(h, cpu)
 	return whose{uint32(pid), uint32(tid), uint32(cpu), h.Time()}
 }

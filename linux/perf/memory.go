@@ -5,9 +5,9 @@ import (
 	"sync"
 	"syscall"
 
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/mm/backing"
 	"sonde/kernel/refusal"
+	"sonde/probe/program"
 )
 
 const pageSize = 4096
@@ -23,7 +23,7 @@ type memory struct {
 // mapping is the pages as one or more programs have mapped them. They stay until the last has unmapped them, and
 // are held from the beginning: another thread may unmap them, or close the event, before they are in a space.
 type mapping struct {
-	kbpf.Pages
+	program.Pages
 	event *Event
 	write bool
 	holds int // guarded by memory.mu
@@ -60,7 +60,7 @@ func (e *Event) Map(off, n uint64, shared, write bool) (backing.Store, bool, err
 		err = e.own.SetMemory(mem, !write)
 	}
 	if err != nil {
-		kbpf.FreePages(mem)
+		program.FreePages(mem)
 		return nil, false, err
 	}
 	m.pages = &mapping{event: e, write: write, holds: 1}
@@ -90,12 +90,12 @@ func (p *mapping) Drop() {
 	}
 }
 
-// newPages is kbpf.NewPages, which gets what is about to be freed if there is no other memory.
+// newPages is program.NewPages, which gets what is about to be freed if there is no other memory.
 func newPages(n int) ([]byte, error) {
-	mem, err := kbpf.NewPages(n)
+	mem, err := program.NewPages(n)
 	if err != nil {
 		awaitCalls()
-		mem, err = kbpf.NewPages(n)
+		mem, err = program.NewPages(n)
 	}
 	return mem, err
 }
@@ -107,5 +107,5 @@ func (m *memory) free() {
 	m.pages = nil
 	p.event.ring.CompareAndSwap(&p.event.own, nil)
 	p.event.own.SetMemory(nil, false)
-	later(func() { kbpf.FreePages(p.Mem) })
+	later(func() { program.FreePages(p.Mem) })
 }

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"syscall"
 
-	"sonde/kernel/attach"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/printk"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
+	"sonde/probe/attach"
+	"sonde/probe/program"
 )
 
 // Open makes an event. It counts from the beginning, unless its attributes say otherwise.
@@ -105,7 +105,7 @@ func (e *Event) listen() {
 //
 // Errors: EINVAL the program is of another type, or the event can run none; EEXIST it has one; and those of
 // attach.Attach.
-func (e *Event) SetProgram(p *kbpf.Prog, cookie uint64) error {
+func (e *Event) SetProgram(p *program.Prog, cookie uint64) error {
 	if len(e.source.sites) == 0 || p.Type() != e.source.takes {
 		return refusal.New(syscall.EINVAL, "a program of type %s: this event runs %s", p.Type(), e.runs())
 	}
@@ -138,7 +138,7 @@ func (e *Event) SetProgram(p *kbpf.Prog, cookie uint64) error {
 }
 
 // Program returns the link of the event's program; nil: it has none.
-func (e *Event) Program() *kbpf.Link {
+func (e *Event) Program() *program.Link {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.prog
@@ -153,7 +153,7 @@ func (e *Event) DropProgram() {
 	}
 	old := e.prog
 	e.prog, e.link = nil, nil
-	kbpf.Release(old)
+	program.Release(old)
 	old.Close()
 	if e.source.whole {
 		e.ended += old.Ledger().Handled

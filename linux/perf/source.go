@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"sonde/bpf"
-	"sonde/kernel/attach"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
 	"sonde/linux/proc"
+	"sonde/probe/attach"
+	"sonde/probe/program"
 )
 
 // A source is what an event counts.
@@ -19,13 +19,13 @@ type source struct {
 	whole   bool          // a program runs at each hit, whatever the event counts
 	takes   bpf.Type      // the type of the program
 	count   func(e *Event) uint64
-	through kbpf.Through // makes the record that a program gets; nil: it gets the registers
+	through program.Through // makes the record that a program gets; nil: it gets the registers
 }
 
 // A Tracepoint is what has a number in tracefs.
 type Tracepoint struct {
 	Sites   []attach.Site
-	Through kbpf.Through // calls a program with the record of a hit in Data
+	Through program.Through // calls a program with the record of a hit in Data
 }
 
 // Tracepoints finds a tracepoint by its number; nil: this kernel has none. Written at boot.

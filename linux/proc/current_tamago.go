@@ -10,7 +10,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
-	"sonde/kernel/task"
+	"sonde/probe/task"
 )
 
 // Current returns the thread whose goroutine calls it, for example in a system call, or nil

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"sonde/kernel/abi"
-	"sonde/kernel/task"
 	"sonde/linux/space"
+	"sonde/probe/task"
 )
 
 // victimTime is how long a chosen process may take to end before another one is chosen.

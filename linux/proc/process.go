@@ -7,9 +7,9 @@ import (
 
 	"sonde/kernel/abi"
 	"sonde/kernel/poll"
-	"sonde/kernel/task"
 	"sonde/linux/signal"
 	"sonde/linux/space"
+	"sonde/probe/task"
 )
 
 // state is the phase of a process's life.

@@ -1,6 +1,6 @@
 package proc
 
-import "sonde/kernel/task"
+import "sonde/probe/task"
 
 // What tools see of threads by bpf(2): see package task. mu is held, but they look at any time.
 

@@ -8,8 +8,8 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
-	"sonde/kernel/task"
 	"sonde/linux/signal"
+	"sonde/probe/task"
 )
 
 // Thread is a thread of a program.

@@ -10,9 +10,9 @@ import (
 	"sonde/bpf"
 	"sonde/bpf/btf"
 	"sonde/kernel/abi"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/printk"
 	"sonde/kernel/vfs"
+	"sonde/probe/program"
 )
 
 // TestBPFNumbers: each object has a number by which others find it, and tells what it is.
@@ -74,7 +74,7 @@ func TestBPFProgramInfo(t *testing.T) {
 
 // TestBPFPins: a file keeps an object beyond the process that has made it.
 func TestBPFPins(t *testing.T) {
-	if err := kbpf.MountPins(vfs.Root); err != nil {
+	if err := program.MountPins(vfs.Root); err != nil {
 		t.Fatal(err)
 	}
 	pin := func(p *player, cmd, fd uint64, path string) int64 {
@@ -103,7 +103,7 @@ func TestBPFPins(t *testing.T) {
 		p.PokeString(keyAt, "/sys/fs/bpf/kept")
 		want(t, p, "remove", p.Call(87, keyAt), 0)
 	})
-	if n := kbpf.InUse(); n != 0 {
+	if n := program.InUse(); n != 0 {
 		t.Errorf("%d bytes are left", n)
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"sonde/bpf"
-	kbpf "sonde/kernel/bpf"
+	"sonde/probe/program"
 )
 
 // TestBPFRoom: what all processes load has a limit, and what is closed or refused does not count.
 func TestBPFRoom(t *testing.T) {
-	defer kbpf.Memory.Store(kbpf.Memory.Get())
+	defer program.Memory.Store(program.Memory.Get())
 	types := []byte{0x9f, 0xeb, 1, 0, 24, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0 /* PTR */, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0}
 	const size = 37
 	const btfAt, badAt = logAt, logAt + 100
@@ -27,7 +27,7 @@ func TestBPFRoom(t *testing.T) {
 			func(p *player) int64 { return bpfCallOf(p, cmdLoadBTF, a64(0, badAt), a32(16, size)) }},
 	} {
 		t.Run(what, func(t *testing.T) {
-			kbpf.Memory.Store(16 * c.room)
+			program.Memory.Store(16 * c.room)
 			run(t, func(p *player) {
 				p.Poke(btfAt, types)
 				for range 3 {

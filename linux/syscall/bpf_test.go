@@ -12,9 +12,9 @@ import (
 
 	"sonde/bpf"
 	"sonde/kernel/abi"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/vfs"
 	"sonde/linux/proctest"
+	"sonde/probe/program"
 )
 
 const nBPF = 321
@@ -71,7 +71,7 @@ func element(p *player, cmd, fd, flags uint64) int64 {
 
 // TestBPFElements goes through the commands for one entry, with each kind of map that has keys.
 func TestBPFElements(t *testing.T) {
-	before := kbpf.InUse()
+	before := program.InUse()
 	run(t, func(p *player) {
 		for _, kind := range []bpf.MapType{bpf.Hash, bpf.PerCPUHash, bpf.LRUHash, bpf.LRUPerCPUHash, bpf.Array, bpf.PerCPUArray} {
 			fd := newMapOf(t, p, kind, 4, 8, 10, 0)
@@ -83,10 +83,10 @@ func TestBPFElements(t *testing.T) {
 				p.Poke(valueAt, value)
 				if !array {
 					want(t, p, "lookup of nothing", element(p, cmdLookup, fd, 0), errno(sys.ENOENT))
-					want(t, p, "update of nothing", element(p, cmdUpdate, fd, kbpf.Exist), errno(sys.ENOENT))
+					want(t, p, "update of nothing", element(p, cmdUpdate, fd, program.Exist), errno(sys.ENOENT))
 				}
 				want(t, p, "update", element(p, cmdUpdate, fd, 0), 0)
-				want(t, p, "update again", element(p, cmdUpdate, fd, kbpf.NoExist), errno(sys.EEXIST))
+				want(t, p, "update again", element(p, cmdUpdate, fd, program.NoExist), errno(sys.EEXIST))
 				p.Poke(valueAt, make([]byte, len(value)))
 				want(t, p, "lookup", element(p, cmdLookup, fd, 0), 0)
 				n := 8
@@ -119,7 +119,7 @@ func TestBPFElements(t *testing.T) {
 			}
 		}
 	})
-	if n := kbpf.InUse(); n != before {
+	if n := program.InUse(); n != before {
 		t.Errorf("%d bytes of maps are left by a process that has ended", n-before)
 	}
 }
@@ -206,8 +206,8 @@ func TestBPFRefuses(t *testing.T) {
 			want(t, p, "take", element(p, cmdTake, h, 0), errno(sys.EPERM))
 			want(t, p, "take many", bpfCallOf(p, cmdTakeBatch, a64(8, nextAt), a64(16, keyAt), a64(24, valueAt), a32(32, 1), a32(36, h)), errno(sys.EPERM))
 		}
-		maps := kbpf.Maps()
-		here := maps[slices.IndexFunc(maps, func(m *kbpf.Map) bool { return m.Spec.Type == bpf.Array && m.Spec.MaxEntries == 1 })]
+		maps := program.Maps()
+		here := maps[slices.IndexFunc(maps, func(m *program.Map) bool { return m.Spec.Type == bpf.Array && m.Spec.MaxEntries == 1 })]
 		end, err := here.Change()
 		want(t, p, "freeze what is being changed", bpfCallOf(p, cmdFreeze, a32(0, fd)), errno(sys.EBUSY))
 		if end(); err != nil {
@@ -286,7 +286,7 @@ func loadProgram(t *testing.T, p *player, text, license string, level, size uint
 
 // TestBPFLoads: a program refers to maps by descriptors, and keeps them.
 func TestBPFLoads(t *testing.T) {
-	programs, maps := len(kbpf.Programs()), len(kbpf.Maps())
+	programs, maps := len(program.Programs()), len(program.Maps())
 	run(t, func(p *player) {
 		m := newMapOf(t, p, bpf.Array, 4, 8, 1, 0)
 		text := strings.ReplaceAll("r1 = map[fd:FD]\nr2 = r10\nr2 += -4\n*(u32 *)(r10 - 4) = 0\ncall 1\nr0 = 0\nexit", "FD", string(rune('0'+m)))
@@ -298,11 +298,11 @@ func TestBPFLoads(t *testing.T) {
 			t.Errorf("%s", log)
 		}
 		want(t, p, "close", p.Call(nClose, m), 0)
-		if n := len(kbpf.Maps()); n != maps+1 {
+		if n := len(program.Maps()); n != maps+1 {
 			t.Errorf("%d maps: the program has lost its own", n-maps)
 		}
 		want(t, p, "close", p.Call(nClose, uint64(fd)), 0)
-		if n := len(kbpf.Maps()) + len(kbpf.Programs()); n != maps+programs {
+		if n := len(program.Maps()) + len(program.Programs()); n != maps+programs {
 			t.Errorf("%d are left", n-maps-programs)
 		}
 	})

@@ -10,13 +10,13 @@ import (
 	"syscall"
 
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
-	"sonde/kernel/attach/places"
 	"sonde/kernel/refusal"
-	"sonde/kernel/types"
 	"sonde/kprobes"
 	"sonde/kprobes/detour"
 	"sonde/optprobe"
+	"sonde/probe/attach"
+	"sonde/probe/attach/places"
+	"sonde/probe/types"
 )
 
 // Explain draws an instruction of the kernel, or lists those of a place that stands for several.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"sonde/kallsyms"
-	kbpf "sonde/kernel/bpf"
-	"sonde/kernel/types"
 	"sonde/kprobes"
+	"sonde/probe/program"
+	"sonde/probe/types"
 )
 
 // engine measures what the engine of programs does before the first hit: it verifies and compiles a
@@ -45,12 +45,12 @@ func engine(w io.Writer) error {
 
 // loadProgram loads what bt makes of kprobe:F { @[7] = count(); }.
 func loadProgram() (time.Duration, error) {
-	p, maps, err := kbpf.Assemble("engine", keyed)
+	p, maps, err := program.Assemble("engine", keyed)
 	if err != nil {
 		return 0, err
 	}
 	from := time.Now()
-	prog, err := kbpf.Load(p, maps)
+	prog, err := program.Load(p, maps)
 	took := time.Since(from)
 	for _, m := range maps {
 		m.Close()
@@ -63,11 +63,11 @@ func loadProgram() (time.Duration, error) {
 
 // attachMany returns how long it takes to attach a program to places, and to detach it.
 func attachMany(places []string) (in, out time.Duration, err error) {
-	p, maps, err := kbpf.Assemble("engine", counting)
+	p, maps, err := program.Assemble("engine", counting)
 	if err != nil {
 		return 0, 0, err
 	}
-	prog, err := kbpf.Load(p, maps)
+	prog, err := program.Load(p, maps)
 	for _, m := range maps {
 		m.Close()
 	}

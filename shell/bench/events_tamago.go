@@ -3,8 +3,8 @@
 package bench
 
 import (
-	"sonde/kernel/attach"
-	kbpf "sonde/kernel/bpf"
+	"sonde/probe/attach"
+	"sonde/probe/program"
 )
 
 // The rows of programs: the same probe by a jump, with an empty handler of Go's, and with programs. What a
@@ -41,12 +41,12 @@ func plantProgram(name, text, at string) func() (func(), error) {
 }
 
 // attachProgram attaches a program to a place.
-func attachProgram(name, text, at string) (l *kbpf.Link, remove func(), err error) {
-	p, maps, err := kbpf.Assemble(name, text)
+func attachProgram(name, text, at string) (l *program.Link, remove func(), err error) {
+	p, maps, err := program.Assemble(name, text)
 	if err != nil {
 		return nil, nil, err
 	}
-	prog, err := kbpf.Load(p, maps)
+	prog, err := program.Load(p, maps)
 	for _, m := range maps {
 		m.Close()
 	}

@@ -5,7 +5,7 @@ package bench
 import (
 	"sync"
 
-	"sonde/kernel/ring"
+	"sonde/probe/ring"
 )
 
 // records is what writeRecord writes to, nil: nothing.

@@ -11,11 +11,11 @@ import (
 	"sync"
 	"syscall"
 
-	"sonde/kernel/glass"
 	"sonde/kernel/poll"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
+	"sonde/probe/glass"
 )
 
 // Mount makes the directory dir, usually /sys/kernel/debug/glass. A line written to new begins a recording;

@@ -6,8 +6,8 @@ import (
 	"syscall"
 
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
+	"sonde/probe/attach"
 	"sonde/uprobes"
 	"sonde/uprobes/link"
 )

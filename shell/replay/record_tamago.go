@@ -12,14 +12,14 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
-	"sonde/kernel/attach/places"
-	"sonde/kernel/glass"
 	"sonde/kernel/refusal"
 	"sonde/kernel/text"
 	"sonde/kprobes"
 	"sonde/kprobes/place"
 	"sonde/optprobe/explain"
+	"sonde/probe/attach"
+	"sonde/probe/attach/places"
+	"sonde/probe/glass"
 )
 
 // A Request says what to record.

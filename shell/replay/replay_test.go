@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/listing"
-	"sonde/kernel/glass"
+	"sonde/probe/glass"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

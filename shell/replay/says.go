@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"sonde/kernel/glass"
+	"sonde/probe/glass"
 )
 
 // stages has the name of each stage in JSON, and what happens in words.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"sonde/arch/amd64/listing"
-	"sonde/kernel/glass"
+	"sonde/probe/glass"
 )
 
 // A Take is the frames of a hit and what does not change between hits.

@@ -6,9 +6,9 @@ import (
 	"syscall"
 
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
 	"sonde/kwatch"
+	"sonde/probe/attach"
 )
 
 // A watching is a camera at a watchpoint.

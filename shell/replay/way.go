@@ -8,7 +8,7 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/arch/amd64/listing"
-	"sonde/kernel/glass"
+	"sonde/probe/glass"
 )
 
 // A Way is what happens to the machine while a probe is registered, becomes a jump, and is unregistered

@@ -6,11 +6,11 @@ import (
 	"syscall"
 	"time"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
 	"sonde/kernel/refusal"
 	"sonde/kprobes"
+	"sonde/probe/attach"
+	"sonde/probe/glass"
 )
 
 // RecordWay registers a probe at a place without one, waits for its jump, unregisters it, and returns what

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/listing"
-	"sonde/kernel/glass"
+	"sonde/probe/glass"
 )
 
 // way has one event of each kind, and one that is about another place.

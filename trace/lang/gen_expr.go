@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"sonde/bpf"
-	"sonde/kernel/task"
+	"sonde/probe/task"
 )
 
 // number leaves the value of an expression that is one number in R0.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"sonde/kernel/task"
+	"sonde/probe/task"
 )
 
 // part is where a part of a tuple is.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"sonde/bpf/verify"
-	"sonde/kernel/task"
+	"sonde/probe/task"
 )
 
 // show is what is in the maps and the records after a run: numbers, and strings without their zeroes.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"sonde/kallsyms"
-	"sonde/kernel/attach/quote"
+	"sonde/probe/attach/quote"
 )
 
 // point reads an attach point: everything up to a blank, a comma, or the brace that begins the block, but in quotes;

@@ -3,8 +3,8 @@ package run
 import (
 	"syscall"
 
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
+	"sonde/probe/program"
 	"sonde/trace/export"
 	"sonde/trace/lang"
 	"sonde/trace/out"
@@ -55,10 +55,10 @@ func (s *session) handle(record []byte) error {
 }
 
 // table is a map as package out changes it.
-type table struct{ *kbpf.Map }
+type table struct{ *program.Map }
 
 func (t table) Update(cpu int, key, value []byte) error {
-	return t.Map.Update(cpu, key, value, kbpf.Any)
+	return t.Map.Update(cpu, key, value, program.Any)
 }
 
 func (s *session) tableOf(m *lang.Map) out.Table { return table{s.maps[m.Index]} }

@@ -5,7 +5,7 @@ import (
 	"syscall"
 	"testing"
 
-	"sonde/kernel/attach"
+	"sonde/probe/attach"
 	"sonde/trace/lang"
 )
 

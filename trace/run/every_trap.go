@@ -6,17 +6,17 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"sonde/kernel/attach"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/refusal"
+	"sonde/probe/attach"
+	"sonde/probe/program"
 	"sonde/trace/lang"
 )
 
 // link attaches a program to sites, to be called at the hits that the target means; a pattern may fit most of them.
 // What is left to do comes behind c.
 //
-// Errors: those of kbpf.Prog.Begin; E2BIG there are more.
-func link(c *attach.Change, p *kbpf.Prog, t *lang.Target, sites []attach.Site, most int) (*kbpf.Link, error) {
+// Errors: those of program.Prog.Begin; E2BIG there are more.
+func link(c *attach.Change, p *program.Prog, t *lang.Target, sites []attach.Site, most int) (*program.Link, error) {
 	if len(sites) > most {
 		return nil, refusal.New(syscall.E2BIG, "%d more places do not fit: %d are left", len(sites), max(0, most))
 	}

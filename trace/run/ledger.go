@@ -3,13 +3,13 @@ package run
 import (
 	"fmt"
 
-	kbpf "sonde/kernel/bpf"
+	"sonde/probe/program"
 	"sonde/trace/lang"
 	"sonde/trace/out"
 )
 
 // accounts returns what became of the hits of each program. The probes are gone.
-func (s *session) accounts() (all []kbpf.Account) {
+func (s *session) accounts() (all []program.Account) {
 	for _, p := range s.progs {
 		all = append(all, p.Account())
 	}
@@ -51,7 +51,7 @@ func (s *session) ledger() {
 }
 
 // table prints a line for each probe, and one for the records of all of them.
-func (s *session) table(all []kbpf.Account) {
+func (s *session) table(all []program.Account) {
 	fmt.Fprintln(s.Err, "     HITS =      RUN + RECURSION + DISARMED + THROTTLED  UNEXPLAINED  PROBE")
 	for i, a := range all {
 		if once(s.Unit.Programs[i].Point) {

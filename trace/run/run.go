@@ -18,8 +18,8 @@ import (
 
 	"sonde/bpf"
 	"sonde/bpf/verify"
-	"sonde/kernel/attach"
-	kbpf "sonde/kernel/bpf"
+	"sonde/probe/attach"
+	"sonde/probe/program"
 	"sonde/trace/export"
 	"sonde/trace/lang"
 	"sonde/trace/out"
@@ -48,8 +48,8 @@ type Options struct {
 // session is a script that runs.
 type session struct {
 	*Options
-	maps   []*kbpf.Map
-	progs  []*kbpf.Prog
+	maps   []*program.Map
+	progs  []*program.Prog
 	specs  []*bpf.MapSpec
 	probes int
 	ended  bool // exit() was called
@@ -91,7 +91,7 @@ func Run(o *Options) error {
 // load makes the maps and the programs.
 func (s *session) load() error {
 	for _, spec := range s.Unit.Specs {
-		m, err := kbpf.NewMap(*spec)
+		m, err := program.NewMap(*spec)
 		if err != nil {
 			return err
 		}
@@ -102,8 +102,8 @@ func (s *session) load() error {
 		if p.Target.Record {
 			kind = bpf.Tracepoint
 		}
-		prog, err := kbpf.LoadGranted(&bpf.Program{Name: fmt.Sprintf("bt%d", i+1), Type: kind, Insns: p.Insns, Maps: s.specs}, s.maps,
-			kbpf.Grants{Rare: p.Point.Rare(), Signals: s.Unsafe})
+		prog, err := program.LoadGranted(&bpf.Program{Name: fmt.Sprintf("bt%d", i+1), Type: kind, Insns: p.Insns, Maps: s.specs}, s.maps,
+			program.Grants{Rare: p.Point.Rare(), Signals: s.Unsafe})
 		var refused *verify.Error
 		if errors.As(err, &refused) {
 			return s.Unit.Explain(p, refused.PC, refused.Why)
@@ -166,7 +166,7 @@ func (s *session) tooMany(p *lang.Program, err error) error {
 }
 
 // tell says what of a point has no probe.
-func (s *session) tell(p *lang.Point, l *kbpf.Link) {
+func (s *session) tell(p *lang.Point, l *program.Link) {
 	if !s.Quiet && !p.Loose {
 		if text := l.Summary(); text != "" {
 			fmt.Fprintf(s.Err, "bt: %s: %s\n", p.Text, text)
@@ -231,7 +231,7 @@ func (s *session) wait() (interrupted bool, err error) {
 
 // end takes the probes away, runs END, and prints the maps.
 func (s *session) end(interrupted bool) error {
-	kbpf.Detach(s.progs)
+	program.Detach(s.progs)
 	s.ended = false
 	if err := s.drain(); err != nil {
 		return err
@@ -255,12 +255,12 @@ func (s *session) control(offset int, value uint64) {
 	key, all := make([]byte, m.Spec.KeySize), make([]byte, m.Spec.ValueSize)
 	if m.Lookup(0, key, all) == nil {
 		binary.LittleEndian.PutUint64(all[offset:], value)
-		m.Update(0, key, all, kbpf.Any)
+		m.Update(0, key, all, program.Any)
 	}
 }
 
 func (s *session) close() {
-	kbpf.CloseAll(s.progs)
+	program.CloseAll(s.progs)
 	for _, m := range s.maps {
 		m.Close()
 	}

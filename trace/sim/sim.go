@@ -13,7 +13,7 @@ import (
 	"sonde/bpf"
 	"sonde/bpf/interp"
 	"sonde/bpf/verify"
-	kbpf "sonde/kernel/bpf"
+	"sonde/probe/program"
 	"sonde/trace/export"
 	"sonde/trace/lang"
 	"sonde/trace/out"
@@ -128,7 +128,7 @@ func (s *session) run() error {
 func (s *session) verify(p *lang.Program) error {
 	env := *s.env
 	if p.Point.Rare() {
-		env.Limits.Worst = kbpf.RareWorst
+		env.Limits.Worst = program.RareWorst
 	}
 	_, err := verify.Check(&bpf.Program{Name: "sim", Type: bpf.Kprobe, Insns: p.Insns, Maps: s.unit.Specs}, &env)
 	if e, ok := err.(*verify.Error); ok {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
+	"sonde/probe/attach"
 	"sonde/trace/lang"
 )
 

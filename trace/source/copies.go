@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"sonde/gotypes"
-	"sonde/kernel/attach"
-	"sonde/kernel/attach/places"
+	"sonde/probe/attach"
+	"sonde/probe/attach/places"
 	"sonde/trace/lang"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"sonde/gotypes"
-	"sonde/kernel/attach"
-	"sonde/kernel/attach/places"
+	"sonde/probe/attach"
+	"sonde/probe/attach/places"
 	"sonde/trace/lang"
 )
 

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"sonde/kallsyms"
-	"sonde/kernel/tracepoint"
+	"sonde/probe/event"
 	"sonde/trace/lang"
 )
 
 // events returns the tracepoints that a point is: one, or those that fit a pattern.
 func (s *Source) events(p *lang.Point) (places []string, err error) {
 	name := strings.Join(p.Options, ":")
-	for _, e := range tracepoint.All() {
+	for _, e := range event.All() {
 		if kallsyms.Fits(name, e.String()) {
 			places = append(places, "event:"+e.String())
 		}
@@ -20,7 +20,7 @@ func (s *Source) events(p *lang.Point) (places []string, err error) {
 	if places != nil {
 		return places, nil
 	}
-	_, err = tracepoint.Find(name)
+	_, err = event.Find(name)
 	hint := ""
 	if _, near, ok := strings.Cut(err.Error(), "(did you mean "); ok {
 		hint = "did you mean " + strings.TrimSuffix(near, "?)") + "?"
@@ -42,7 +42,7 @@ func cooked(p *lang.Point) (*lang.Point, error) {
 
 // recordFields are the fields of a tracepoint: numbers of one word, texts of two.
 func recordFields(name string) (all []lang.ArgField) {
-	e, err := tracepoint.Find(name)
+	e, err := event.Find(name)
 	if err != nil {
 		return nil
 	}

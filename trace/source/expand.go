@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
-	"sonde/kernel/tracepoint"
 	"sonde/kernel/vfs"
+	"sonde/probe/attach"
+	"sonde/probe/event"
 	"sonde/trace/lang"
 )
 
@@ -73,7 +73,7 @@ func (s *Source) expandCalls(p *lang.Point) (all []*lang.Point) {
 		}
 	}
 	name := strings.Join(p.Options, ":")
-	if all != nil && slices.ContainsFunc(tracepoint.All(), func(e *tracepoint.Event) bool { return kallsyms.Fits(name, e.String()) }) {
+	if all != nil && slices.ContainsFunc(event.All(), func(e *event.Event) bool { return kallsyms.Fits(name, e.String()) }) {
 		all = append(all, p)
 	}
 	return all

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"sonde/kallsyms"
-	"sonde/kernel/attach/quote"
-	"sonde/kernel/tracepoint"
+	"sonde/probe/attach/quote"
+	"sonde/probe/event"
 	"sonde/trace/lang"
 )
 
@@ -72,7 +72,7 @@ func (s *Source) listProgram(provider, name string, yield func(point string) boo
 
 // listTracepoints lists all tracepoints.
 func (s *Source) listTracepoints(yield func(name string) bool) {
-	for _, e := range tracepoint.All() {
+	for _, e := range event.All() {
 		if !yield(e.String()) {
 			return
 		}

@@ -8,8 +8,8 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64/goabi"
-	"sonde/kernel/attach"
 	"sonde/kernel/vfs"
+	"sonde/probe/attach"
 	"sonde/trace/ctypes"
 	"sonde/trace/lang"
 )

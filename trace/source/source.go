@@ -29,8 +29,8 @@ import (
 	"sonde/arch/amd64/goabi"
 	"sonde/gotypes"
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
-	"sonde/kernel/attach/places"
+	"sonde/probe/attach"
+	"sonde/probe/attach/places"
 	"sonde/trace/lang"
 )
 

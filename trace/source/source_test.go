@@ -9,8 +9,8 @@ import (
 
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
 	"sonde/kernel/vfs"
+	"sonde/probe/attach"
 	"sonde/trace/lang"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
+	"sonde/probe/attach"
 	"sonde/trace/lang"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"sonde/gotypes"
 	"sonde/gotypes/vmlinux"
-	"sonde/kernel/attach"
+	"sonde/probe/attach"
 	"sonde/trace/lang"
 )
 

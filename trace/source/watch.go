@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sonde/kernel/attach"
+	"sonde/probe/attach"
 	"sonde/trace/lang"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/prologue"
-	"sonde/kernel/probe"
 	"sonde/linux/program"
+	"sonde/probe/ledger"
 	"sonde/uprobes"
 )
 
@@ -54,8 +54,8 @@ func TestDrawings(t *testing.T) {
 		{"probed", 7, func(p *Place) {
 			p.Title, p.Bias, p.Addr, p.Slot = "probed[12] leaf+0x7", 0x5555_0000_0000, p.Addr+0x5555_0000_0000, 0x5555_0030_0040
 			p.Probes = []uprobes.Info{
-				{Kind: "u", Pid: 12, Program: "probed", Way: "boosted" + uprobes.InTheTrap, Ledger: probe.Ledger{Entered: 5}},
-				{Kind: "ur", Ledger: probe.Ledger{Entered: 5}, Disabled: true},
+				{Kind: "u", Pid: 12, Program: "probed", Way: "boosted" + uprobes.InTheTrap, Ledger: ledger.Ledger{Entered: 5}},
+				{Kind: "ur", Ledger: ledger.Ledger{Entered: 5}, Disabled: true},
 			}
 		}},
 		{"go", 0, func(p *Place) {

@@ -5,10 +5,10 @@ import (
 	"io"
 	"syscall"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/refusal"
 	"sonde/linux/proc"
 	"sonde/linux/program"
+	"sonde/probe/attach"
 	"sonde/uprobes"
 	"sonde/uprobes/images"
 )

@@ -2,8 +2,8 @@ package link
 
 import (
 	"sonde/arch/amd64/goabi"
-	"sonde/kernel/attach"
 	"sonde/linux/program"
+	"sonde/probe/attach"
 )
 
 // Convention says where the functions of a place in a program's file find their arguments. Where there is

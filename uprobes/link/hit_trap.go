@@ -6,7 +6,7 @@ package link
 
 import (
 	"sonde/arch/amd64"
-	"sonde/kernel/attach"
+	"sonde/probe/attach"
 	"sonde/uprobes"
 )
 

@@ -1,12 +1,12 @@
-// Package link attaches links (kernel/attach) to places in programs, by uprobes and uretprobes.
+// Package link attaches links (probe/attach) to places in programs, by uprobes and uretprobes.
 package link
 
 import (
 	"fmt"
 	"strings"
 
-	"sonde/kernel/attach"
 	"sonde/linux/program"
+	"sonde/probe/attach"
 	"sonde/uprobes"
 )
 

@@ -3,7 +3,7 @@ package link
 import (
 	"testing"
 
-	"sonde/kernel/attach"
+	"sonde/probe/attach"
 )
 
 func TestPath(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/glass"
+	"sonde/probe/glass"
 )
 
 // Goroutine returns this goroutine's number, from the first line of its stack trace.

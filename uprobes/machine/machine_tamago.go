@@ -6,9 +6,9 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/user"
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
 	"sonde/kernel/goruntime"
-	"sonde/kernel/handler"
+	"sonde/probe/glass"
+	"sonde/probe/handler"
 	"sonde/uprobes/place"
 )
 

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
 	"sonde/linux/proc"
+	"sonde/probe/attach"
 )
 
 // followed are the functions of the kernel that belong to a request, and what they are called in its

@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
 	"sonde/kernel/stack"
+	"sonde/probe/attach"
 )
 
 var (

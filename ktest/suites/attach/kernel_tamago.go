@@ -11,12 +11,12 @@ import (
 	"syscall"
 
 	"sonde/kallsyms"
-	"sonde/kernel/attach"
 	"sonde/kernel/goruntime"
-	"sonde/kernel/probe"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/kwatch"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
 )
 
 func init() {
@@ -342,7 +342,7 @@ func storm(t *suites.T) {
 	}
 	over.Store(true)
 	t.Wait()
-	var got probe.Ledger
+	var got ledger.Ledger
 	for _, l := range links {
 		l.Close()
 		got = got.Plus(l.Ledger())

@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"time"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/vfs"
 	"sonde/ktest/suites"
 	"sonde/linux/proc"
+	"sonde/probe/attach"
 	"sonde/uprobes"
 )
 

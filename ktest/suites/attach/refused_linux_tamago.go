@@ -5,11 +5,11 @@ package attach
 import (
 	"sync/atomic"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/vfs"
 	"sonde/ktest/suites"
 	"sonde/linux/proc"
+	"sonde/probe/attach"
 	"sonde/uprobes"
 )
 

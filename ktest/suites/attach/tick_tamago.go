@@ -9,10 +9,10 @@ import (
 	"syscall"
 	"time"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
-	"sonde/kernel/handler"
 	"sonde/ktest/suites"
+	"sonde/probe/attach"
+	"sonde/probe/handler"
 )
 
 func init() {

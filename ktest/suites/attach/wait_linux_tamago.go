@@ -9,13 +9,13 @@ import (
 	"unsafe"
 
 	"sonde/bpf"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
-	"sonde/kernel/tracepoint"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/linux/perf"
+	"sonde/probe/event"
+	"sonde/probe/glass"
+	"sonde/probe/program"
 )
 
 func init() {
@@ -31,7 +31,7 @@ func init() {
 func oneWait(t *suites.T) {
 	places := []string{pkg + "square", pkg + "squareToo+0x0", "ret:" + pkg + "square", "w@printk.consoleLevel:4", "x@" + pkg + "squareToo", "tick:100hz", "tick:50hz",
 		"/bin/cat:syscall.write", "ret:/bin/cat:syscall.read", "sys:write", "ret:sys:read"}
-	for _, e := range tracepoint.All()[:10] {
+	for _, e := range event.All()[:10] {
 		places = append(places, "event:"+e.String())
 	}
 	run(t, "true")
@@ -56,7 +56,7 @@ func oneWaitOfVersions(t *suites.T) {
 
 // oneWaitOfObject: so do the programs of an object file.
 func oneWaitOfObject(t *suites.T) {
-	s := &kbpf.Set{}
+	s := &program.Set{}
 	defer s.Close()
 	for range 3 {
 		s.Progs = append(s.Progs, loaded(t, bpf.Kprobe))
@@ -78,7 +78,7 @@ func oneWaitOfObject(t *suites.T) {
 	as()
 }
 
-type setLink struct{ s *kbpf.Set }
+type setLink struct{ s *program.Set }
 
 func (l setLink) Close() { l.s.Detach() }
 
@@ -104,7 +104,7 @@ func oneWaitOfEvent(t *suites.T) {
 }
 
 // askedFor returns how often the CPUs are asked when an event gets a program.
-func askedFor(t *suites.T, attr perf.Attr, prog *kbpf.Prog) int {
+func askedFor(t *suites.T, attr perf.Attr, prog *program.Prog) int {
 	f, err := perf.Open(&perf.Request{Attr: attr})
 	t.Must(err)
 	defer f.Close()
@@ -137,11 +137,11 @@ func oneWaitOfScript(t *suites.T) {
 }
 
 // loaded returns a program of a type that does nothing.
-func loaded(t *suites.T, as bpf.Type) *kbpf.Prog {
-	p, _, err := kbpf.Assemble("nothing", "r0 = 0\nexit")
+func loaded(t *suites.T, as bpf.Type) *program.Prog {
+	p, _, err := program.Assemble("nothing", "r0 = 0\nexit")
 	t.Must(err)
 	p.Type = as
-	prog, err := kbpf.Load(p, nil)
+	prog, err := program.Load(p, nil)
 	t.Must(err)
 	return prog
 }

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"sonde/kernel/attach"
 	"sonde/ktest/suites"
+	"sonde/probe/attach"
 )
 
 func init() {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"syscall"
 
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/cpu"
 	"sonde/ktest/suites"
+	"sonde/probe/program"
 )
 
 func init() {
@@ -50,28 +50,28 @@ const count = `
 out:	r0 = 0
 	exit`
 
-// A program is loaded, with its maps.
-type program struct {
-	*kbpf.Prog
-	maps []*kbpf.Map
+// loaded is a program that is loaded, with its maps.
+type loaded struct {
+	*program.Prog
+	maps []*program.Map
 }
 
-func load(t *suites.T, text string) *program {
-	p, maps, err := kbpf.Assemble("test", text)
+func load(t *suites.T, text string) *loaded {
+	p, maps, err := program.Assemble("test", text)
 	t.Must(err)
-	prog, err := kbpf.Load(p, maps)
+	prog, err := program.Load(p, maps)
 	t.Must(err)
-	return &program{prog, maps}
+	return &loaded{prog, maps}
 }
 
-func (p *program) close() {
+func (p *loaded) close() {
 	p.Close()
 	for _, m := range p.maps {
 		m.Close()
 	}
 }
 
-func (p *program) attach(t *suites.T, places ...string) *kbpf.Link {
+func (p *loaded) attach(t *suites.T, places ...string) *program.Link {
 	l, err := p.Attach("", places...)
 	t.Must(err)
 	return l
@@ -81,7 +81,7 @@ func key4(i uint32) []byte { return binary.LittleEndian.AppendUint32(nil, i) }
 func key8(i uint64) []byte { return binary.LittleEndian.AppendUint64(nil, i) }
 
 // word returns a word of a map's value, of all CPUs.
-func word(t *suites.T, m *kbpf.Map, key []byte) (sum uint64) {
+func word(t *suites.T, m *program.Map, key []byte) (sum uint64) {
 	value := make([]byte, m.Spec.ValueSize)
 	for i := range m.Tables() {
 		if err := m.Lookup(i, key, value); err != nil && !errors.Is(err, syscall.ENOENT) {
@@ -94,7 +94,7 @@ func word(t *suites.T, m *kbpf.Map, key []byte) (sum uint64) {
 }
 
 // balance checks that what the map counts is what the link's ledger says.
-func (p *program) balance(t *suites.T, l *kbpf.Link, least uint64) {
+func (p *loaded) balance(t *suites.T, l *program.Link, least uint64) {
 	got, sum := l.Ledger(), word(t, p.maps[0], key4(0))
 	if got.Handled != sum+p.Recursion() || got.Handled < least || got.Unexplained() != 0 {
 		t.Errorf("%s: %+v: the map has %d, %d hits were inside of others, want at least %d", l.Places()[0].Where, got, sum, p.Recursion(), least)
@@ -209,9 +209,9 @@ func refused(t *suites.T) {
 		"call 9; exit":                   "invalid func unknown#9",
 		"r1 = map[idx:0]; r0 = 0; exit":  "",
 	} {
-		p, maps, err := kbpf.Assemble("test", strings.ReplaceAll(text, ";", "\n"))
+		p, maps, err := program.Assemble("test", strings.ReplaceAll(text, ";", "\n"))
 		t.Must(err)
-		prog, err := kbpf.Load(p, maps)
+		prog, err := program.Load(p, maps)
 		if err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, syscall.EACCES) && !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("%s: %v, %v", text, prog, err)
 		}
@@ -251,14 +251,14 @@ func nested(t *suites.T) {
 var slow = strings.Replace(count, "*(u32 *)(r10 - 4) = 0", "*(u32 *)(r10 - 4) = 0\n"+strings.Repeat("*(u64 *)(r10 - 16) = 0\n", 4000), 1)
 
 func left(t *suites.T) {
-	used := kbpf.InUse()
+	used := program.InUse()
 	for range 20 {
 		p := load(t, count)
 		p.attach(t, pkg+"square")
 		square(2)
 		p.close()
 	}
-	if n := kbpf.InUse(); n != used || len(kbpf.Programs()) != 0 {
-		t.Errorf("%d bytes of maps, and %d programs are left", n-used, len(kbpf.Programs()))
+	if n := program.InUse(); n != used || len(program.Programs()) != 0 {
+		t.Errorf("%d bytes of maps, and %d programs are left", n-used, len(program.Programs()))
 	}
 }

@@ -5,8 +5,8 @@ package bpf
 import (
 	"strings"
 
-	kbpf "sonde/kernel/bpf"
 	"sonde/ktest/suites"
+	"sonde/probe/program"
 )
 
 func init() {
@@ -92,7 +92,7 @@ func overKeys(t *suites.T) {
 			exit`)
 		for c := range p.maps[1].Tables() {
 			for i := range uint32(8) {
-				t.Must(p.maps[1].Update(c, key4(i), key8(100), kbpf.Any))
+				t.Must(p.maps[1].Update(c, key4(i), key8(100), program.Any))
 			}
 		}
 		l := p.attach(t, pkg+"square")
@@ -133,7 +133,7 @@ func texts(t *suites.T) {
 		exit`)
 	defer p.close()
 	for {
-		if _, ok := kbpf.Said(); !ok {
+		if _, ok := program.Said(); !ok {
 			break
 		}
 	}
@@ -142,7 +142,7 @@ func texts(t *suites.T) {
 	square(77)
 	value := make([]byte, 32)
 	t.Must(p.maps[0].Lookup(0, key4(0), value))
-	said, _ := kbpf.Said()
+	said, _ := program.Said()
 	if text, _, _ := strings.Cut(string(value), "\x00"); text != "77,4d" || !strings.Contains(said, "kernel-4") || !strings.HasSuffix(said, ": bpf_trace_printk: 77,4d") {
 		t.Errorf("%q, and said %q", text, said)
 	}

@@ -7,9 +7,9 @@ import (
 
 	"sonde/bpf"
 	"sonde/kallsyms"
-	kbpf "sonde/kernel/bpf"
-	"sonde/kernel/types"
 	"sonde/ktest/suites"
+	"sonde/probe/program"
+	"sonde/probe/types"
 )
 
 func init() { suites.Add("bpf/arguments_in_a_row", inRow) }
@@ -57,7 +57,7 @@ func inRow(t *suites.T) {
 
 // found returns what a program loads at a call of many.
 func found(t *suites.T, load string, returns bool) uint64 {
-	p, maps, err := kbpf.Assemble("row", "map seen array 4 8 1\nr6 = "+load+`
+	p, maps, err := program.Assemble("row", "map seen array 4 8 1\nr6 = "+load+`
 		r7 = map[idx:0][0]+0
 		*(u64 *)(r7 + 0) = r6
 		r0 = 0
@@ -68,11 +68,11 @@ func found(t *suites.T, load string, returns bool) uint64 {
 	t.Must(err)
 	table, call, err := types.Function(sym.Addr)
 	t.Must(err)
-	f, err := kbpf.NewFunction(table, call, nil, returns)
+	f, err := program.NewFunction(table, call, nil, returns)
 	t.Must(err)
-	prog, err := kbpf.LoadAs(p, maps, kbpf.Wish{Function: f})
+	prog, err := program.LoadAs(p, maps, program.Wish{Function: f})
 	t.Must(err)
-	defer (&program{prog, maps}).close()
+	defer (&loaded{prog, maps}).close()
 	_, err = prog.AttachFunction(0, "")
 	t.Must(err)
 	many(true, pair{0xab, 0xcdef0123}, "fünf", [3]uint16{1, 2, 3}, 10, 20, 30, 40, 50)

@@ -10,11 +10,11 @@ import (
 	"unsafe"
 
 	"sonde/bpf"
-	"sonde/kernel/attach"
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
-	"sonde/kernel/task"
 	"sonde/ktest/suites"
+	"sonde/probe/attach"
+	"sonde/probe/task"
 )
 
 func init() {
@@ -37,7 +37,7 @@ func asks(helpers ...string) string {
 func ours(n int) string { return "call " + strconv.Itoa(n) }
 
 // seen is what such a program has stored.
-func (p *program) seen(t *suites.T, n int) []uint64 {
+func (p *loaded) seen(t *suites.T, n int) []uint64 {
 	value := make([]byte, 8*n)
 	t.Must(p.maps[0].Lookup(0, key4(0), value))
 	words := make([]uint64, n)

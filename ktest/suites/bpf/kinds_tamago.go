@@ -8,8 +8,8 @@ import (
 
 	"sonde/bpf"
 	"sonde/kallsyms"
-	kbpf "sonde/kernel/bpf"
 	"sonde/ktest/suites"
+	"sonde/probe/program"
 )
 
 func init() {
@@ -43,7 +43,7 @@ func queues(t *suites.T) {
 	defer p.close()
 	l := p.attach(t, pkg+"square")
 	for i := range uint64(8) {
-		t.Must(p.maps[0].Push(key8(i), kbpf.Any))
+		t.Must(p.maps[0].Push(key8(i), program.Any))
 	}
 	for i := range uint64(10) {
 		square(i)
@@ -161,13 +161,13 @@ func mapsOfMaps(t *suites.T) {
 		exit`)
 	t.Must(err)
 	for _, kind := range []bpf.MapType{bpf.ArrayOfMaps, bpf.HashOfMaps} {
-		outer, err := kbpf.NewMap(bpf.MapSpec{Type: kind, KeySize: 4, ValueSize: 4, MaxEntries: 1, Inner: &inner})
+		outer, err := program.NewMap(bpf.MapSpec{Type: kind, KeySize: 4, ValueSize: 4, MaxEntries: 1, Inner: &inner})
 		t.Must(err)
-		prog, err := kbpf.Load(&bpf.Program{Name: "inner", Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{&outer.Spec}}, []*kbpf.Map{outer})
+		prog, err := program.Load(&bpf.Program{Name: "inner", Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{&outer.Spec}}, []*program.Map{outer})
 		t.Must(err)
-		var counts []*kbpf.Map
+		var counts []*program.Map
 		add := func() {
-			m, err := kbpf.NewMap(inner)
+			m, err := program.NewMap(inner)
 			t.Must(err)
 			counts = append(counts, m)
 			t.Must(outer.Put(key4(0), m))

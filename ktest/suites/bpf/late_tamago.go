@@ -5,9 +5,9 @@ package bpf
 import (
 	"strings"
 
-	kbpf "sonde/kernel/bpf"
-	"sonde/kernel/handler"
 	"sonde/ktest/suites"
+	"sonde/probe/handler"
+	"sonde/probe/program"
 )
 
 func init() { suites.Add("bpf/program_that_takes_too_long_finishes", late) }
@@ -57,11 +57,11 @@ func late(t *suites.T) {
 	t.Must(handler.Limit.Store(1))
 	defer func() { t.Must(handler.Limit.Store(old)) }()
 	since := suites.Mark()
-	text, maps, err := kbpf.Assemble("late", holding)
+	text, maps, err := program.Assemble("late", holding)
 	t.Must(err)
-	prog, err := kbpf.LoadGranted(text, maps, kbpf.Grants{Rare: true})
+	prog, err := program.LoadGranted(text, maps, program.Grants{Rare: true})
 	t.Must(err)
-	p := &program{prog, maps}
+	p := &loaded{prog, maps}
 	defer p.close()
 	l := p.attach(t, "every:20ms")
 	t.Until("the watch finds it", func() bool { return suites.Logged(since, "is the last one: it runs too long") > 0 })
@@ -74,7 +74,7 @@ func late(t *suites.T) {
 	if got := l.Ledger(); got.Handled != hits {
 		t.Errorf("%d hits after the last one", got.Handled-hits)
 	}
-	if err := maps[0].Update(0, key4(1), []byte(strings.Repeat("x", 32768)), kbpf.Any); err != nil {
+	if err := maps[0].Update(0, key4(1), []byte(strings.Repeat("x", 32768)), program.Any); err != nil {
 		t.Errorf("the key cannot be changed: %v", err)
 	}
 	n, room := uint64(0), make([]byte, 64)

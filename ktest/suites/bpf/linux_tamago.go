@@ -14,9 +14,9 @@ import (
 
 	"sonde/bpf"
 	"sonde/kallsyms"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/vfs"
 	"sonde/ktest/suites"
+	"sonde/probe/program"
 )
 
 func init() {
@@ -250,9 +250,9 @@ func (c *calls) run(t *suites.T) {
 // tailsOfLinux: a program that another goes on as at a name of Linux's finds arguments where C has them, and at one
 // of ours where Go has them.
 func tailsOfLinux(t *suites.T) {
-	next, err := kbpf.NewMap(bpf.MapSpec{Name: "next", Type: bpf.ProgArray, KeySize: 4, ValueSize: 4, MaxEntries: 1})
+	next, err := program.NewMap(bpf.MapSpec{Name: "next", Type: bpf.ProgArray, KeySize: 4, ValueSize: 4, MaxEntries: 1})
 	t.Must(err)
-	first, err := kbpf.Load(&bpf.Program{Name: "first", Type: bpf.Kprobe, Insns: assembled(t, "r2 = map[idx:0]\nr3 = 0\ncall 12\nr0 = 0\nexit"), Maps: []*bpf.MapSpec{&next.Spec}}, []*kbpf.Map{next})
+	first, err := program.Load(&bpf.Program{Name: "first", Type: bpf.Kprobe, Insns: assembled(t, "r2 = map[idx:0]\nr3 = 0\ncall 12\nr0 = 0\nexit"), Maps: []*bpf.MapSpec{&next.Spec}}, []*program.Map{next})
 	t.Must(err)
 	p := load(t, arguments)
 	t.Must(next.PutProg(0, p.Prog))

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/cpu"
 	"sonde/ktest/suites"
+	"sonde/probe/program"
 )
 
 func init() {
@@ -19,7 +19,7 @@ func init() {
 }
 
 // explained checks that each hit of a program is accounted for, and that it ran as often as the map says.
-func (p *program) explained(t *suites.T, what string, ran uint64) kbpf.Account {
+func (p *loaded) explained(t *suites.T, what string, ran uint64) program.Account {
 	a := p.Account()
 	if a.Unexplained != 0 || a.Run != ran {
 		t.Errorf("%s: %+v; the program says that it ran %d times", what, a, ran)
@@ -53,7 +53,7 @@ func metered(t *suites.T) {
 	call()
 	l.Close()
 	a := p.explained(t, "all in all", word(t, p.maps[0], key4(0)))
-	sum := kbpf.Cost{}
+	sum := program.Cost{}
 	for _, c := range p.Costs() {
 		sum = sum.Plus(c)
 	}
@@ -171,7 +171,7 @@ func unthrottled(t *suites.T, name, text string) {
 
 // storm10000 hits the target 10,000 times and more on all CPUs, until the shell has answered and the
 // program has run a few times, and returns how often the shell did.
-func storm10000(t *suites.T, p *program) (answers int) {
+func storm10000(t *suites.T, p *loaded) (answers int) {
 	var calls atomic.Uint64
 	var over atomic.Bool
 	var wg sync.WaitGroup

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	kbpf "sonde/kernel/bpf"
 	"sonde/ktest/suites"
+	"sonde/probe/program"
 )
 
 func init() {
@@ -25,13 +25,13 @@ func init() {
 func signals(t *suites.T) {
 	t.NeedPrograms()
 	const text = "r1 = 15\ncall 109\nr0 = 0\nexit"
-	p, maps, err := kbpf.Assemble("signal", text)
+	p, maps, err := program.Assemble("signal", text)
 	t.Must(err)
-	if _, err := kbpf.Load(p, maps); err == nil || !strings.Contains(err.Error(), "kernel.bpf_unsafe") {
+	if _, err := program.Load(p, maps); err == nil || !strings.Contains(err.Error(), "kernel.bpf_unsafe") {
 		t.Errorf("a program that sends signals: %v", err)
 	}
-	t.Must(kbpf.Unsafe.Set("1"))
-	defer kbpf.Unsafe.Set("0")
+	t.Must(program.Unsafe.Set("1"))
+	defer program.Unsafe.Set("0")
 	for place, command := range map[string]string{
 		"/bin/sh:syscall.write": "echo x", "ret:/bin/sh:syscall.write": "echo x", "sys:write": "echo x", "sonde/linux/syscall.write": "echo x", "sys:nanosleep": "sleep 5",
 	} {

@@ -10,8 +10,8 @@ import (
 	"sonde/bpf"
 	"sonde/bpf/interp"
 	"sonde/bpf/random"
-	kbpf "sonde/kernel/bpf"
 	"sonde/ktest/suites"
+	"sonde/probe/program"
 )
 
 func init() { suites.Add("bpf/random_programs", randomPrograms) }
@@ -28,7 +28,7 @@ func randomPrograms(t *suites.T) {
 	t.OneProcessor()
 	seed, many := uint64(time.Now().UnixNano()), suites.Rounds(300, 100_000)
 	t.Logf("seed %d", seed)
-	m, err := kbpf.NewMap(random.Map)
+	m, err := program.NewMap(random.Map)
 	t.Must(err)
 	defer m.Close()
 	ran := 0
@@ -37,7 +37,7 @@ func randomPrograms(t *suites.T) {
 			t.Fatalf("no program is accepted")
 		}
 		insns := random.OnMap(random.Program(seed, i, random.Helpers{}))
-		p, err := kbpf.Load(&bpf.Program{Name: "random", Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{&m.Spec}}, []*kbpf.Map{m})
+		p, err := program.Load(&bpf.Program{Name: "random", Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{&m.Spec}}, []*program.Map{m})
 		if err != nil && strings.Contains(err.Error(), "no path leads here") {
 			continue
 		}
@@ -49,7 +49,7 @@ func randomPrograms(t *suites.T) {
 		for j := range before {
 			before[j] = byte(i>>(j%8*8)) * byte(j|1)
 		}
-		t.Must(m.Update(0, key4(0), before, kbpf.Any))
+		t.Must(m.Update(0, key4(0), before, program.Any))
 		if ran%hitEach == 0 {
 			hitOnce(t, p)
 		} else {
@@ -66,7 +66,7 @@ func randomPrograms(t *suites.T) {
 }
 
 // hitOnce runs a program at a hit.
-func hitOnce(t *suites.T, p *kbpf.Prog) {
+func hitOnce(t *suites.T, p *program.Prog) {
 	l, err := p.Attach("", pkg+"nothing")
 	t.Must(err)
 	nothing()

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/attach"
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/linux/proc"
 	"sonde/optprobe"
+	"sonde/probe/attach"
+	"sonde/probe/program"
 )
 
 func init() { suites.Add("bpf/all_kinds_in_a_storm", allKinds) }
@@ -41,8 +41,8 @@ const busyFunction = suites.ProgramAt + 40
 
 // An attached program counts its hits at one place.
 type attached struct {
-	*program
-	link *kbpf.Link
+	*loaded
+	link *program.Link
 }
 
 func attachCount(t *suites.T, place string) attached {

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	kbpf "sonde/kernel/bpf"
 	"sonde/kernel/cpu"
 	"sonde/ktest/suites"
+	"sonde/probe/program"
 )
 
 func init() {
@@ -62,8 +62,8 @@ func grow(depth int) (sum uint64) {
 // storm: what the maps count is what the ledgers say, whatever interrupts what.
 func storm(t *suites.T) {
 	calls, stop := callers()
-	var programs []*program
-	var links []*kbpf.Link
+	var programs []*loaded
+	var links []*program.Link
 	for _, places := range [][]string{{pkg + "square"}, {"ret:" + pkg + "square"}, {pkg + "cube", "ret:" + pkg + "cube"}, {"tick:1000hz"}, {pkg + "square+0x4", "every:1ms"}} {
 		p := load(t, count)
 		programs, links = append(programs, p), append(links, p.attach(t, places...))

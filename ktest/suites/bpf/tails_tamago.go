@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"sonde/bpf"
-	kbpf "sonde/kernel/bpf"
 	"sonde/ktest/suites"
+	"sonde/probe/program"
 )
 
 func init() {
@@ -22,14 +22,14 @@ func init() {
 // A chain is programs that go on as each other, with an array of them, and a map in which each counts its hits
 // at its own index.
 type chain struct {
-	counts, next *kbpf.Map
-	programs     []*kbpf.Prog
+	counts, next *program.Map
+	programs     []*program.Prog
 }
 
 func newChain(t *suites.T) *chain {
-	counts, err := kbpf.NewMap(bpf.MapSpec{Name: "counts", Type: bpf.Array, KeySize: 4, ValueSize: 64 * 8, MaxEntries: 1})
+	counts, err := program.NewMap(bpf.MapSpec{Name: "counts", Type: bpf.Array, KeySize: 4, ValueSize: 64 * 8, MaxEntries: 1})
 	t.Must(err)
-	next, err := kbpf.NewMap(bpf.MapSpec{Name: "next", Type: bpf.ProgArray, KeySize: 4, ValueSize: 4, MaxEntries: 64})
+	next, err := program.NewMap(bpf.MapSpec{Name: "next", Type: bpf.ProgArray, KeySize: 4, ValueSize: 4, MaxEntries: 64})
 	t.Must(err)
 	return &chain{counts: counts, next: next}
 }
@@ -45,21 +45,21 @@ const bump = `
 const nowhere = 63
 
 // load loads a program that counts at one index, does more, and goes on as the program at another, which may be none.
-func (c *chain) load(t *suites.T, count, next int, more string) *kbpf.Prog {
+func (c *chain) load(t *suites.T, count, next int, more string) *program.Prog {
 	return c.loadText(t, "r6 = r1"+bumpAt(count)+more+fmt.Sprintf("r1 = r6\nr2 = map[idx:1]\nr3 = %d\ncall 12", next)+bumpAt(nowhere)+"r0 = 0\nexit")
 }
 
 func bumpAt(at int) string { return strings.ReplaceAll(bump, "AT", fmt.Sprint(8*at)) }
 
-func (c *chain) loadText(t *suites.T, text string) *kbpf.Prog {
-	p, err := kbpf.Load(&bpf.Program{Name: "link", Type: bpf.Kprobe, Insns: assembled(t, text), Maps: []*bpf.MapSpec{&c.counts.Spec, &c.next.Spec}}, []*kbpf.Map{c.counts, c.next})
+func (c *chain) loadText(t *suites.T, text string) *program.Prog {
+	p, err := program.Load(&bpf.Program{Name: "link", Type: bpf.Kprobe, Insns: assembled(t, text), Maps: []*bpf.MapSpec{&c.counts.Spec, &c.next.Spec}}, []*program.Map{c.counts, c.next})
 	t.Must(err)
 	c.programs = append(c.programs, p)
 	return p
 }
 
 // put puts a program at an index.
-func (c *chain) put(t *suites.T, at int, p *kbpf.Prog) { t.Must(c.next.PutProg(uint32(at), p)) }
+func (c *chain) put(t *suites.T, at int, p *program.Prog) { t.Must(c.next.PutProg(uint32(at), p)) }
 
 // counted returns what was counted at each index.
 func (c *chain) counted(t *suites.T) (n []uint64) {
@@ -86,7 +86,7 @@ func tailCalls(t *suites.T) {
 	for i := range 33 {
 		c.put(t, i, c.load(t, i, i+1, ""))
 	}
-	plain, err := kbpf.Load(&bpf.Program{Name: "plain", Type: bpf.Kprobe, Insns: assembled(t, "r0 = 0\nexit")}, nil)
+	plain, err := program.Load(&bpf.Program{Name: "plain", Type: bpf.Kprobe, Insns: assembled(t, "r0 = 0\nexit")}, nil)
 	t.Must(err)
 	c.programs = append(c.programs, plain)
 	c.put(t, 33, plain)
@@ -144,7 +144,7 @@ func tailCallsEnd(t *suites.T) {
 		t.Errorf("light takes %d, heavy %d", light.Checked.Worst, heavy.Checked.Worst)
 	}
 	const calls = 50
-	for _, p := range []*kbpf.Prog{light, heavy} {
+	for _, p := range []*program.Prog{light, heavy} {
 		l, err := p.Attach("", pkg+"square")
 		t.Must(err)
 		for n := range uint64(calls) {

@@ -7,10 +7,10 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/glass"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/ktest/suites/targets"
+	"sonde/probe/glass"
 )
 
 func init() {

@@ -7,9 +7,9 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
-	"sonde/kernel/glass"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
+	"sonde/probe/glass"
 )
 
 const pkg = "sonde/ktest/suites/targets."

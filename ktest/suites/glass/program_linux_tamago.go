@@ -6,11 +6,11 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"sonde/kernel/glass"
 	"sonde/kernel/vfs"
 	"sonde/ktest/suites"
 	"sonde/kwatch"
 	"sonde/linux/proc"
+	"sonde/probe/glass"
 )
 
 func init() {

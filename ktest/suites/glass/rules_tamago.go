@@ -8,9 +8,9 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
-	"sonde/kernel/glass"
 	"sonde/kernel/text"
 	"sonde/kprobes"
+	"sonde/probe/glass"
 )
 
 // What is special among the registers of a frame.

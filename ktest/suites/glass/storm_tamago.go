@@ -9,10 +9,10 @@ import (
 	"syscall"
 
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/ktest/suites/targets"
+	"sonde/probe/glass"
 )
 
 func init() {

@@ -8,11 +8,11 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
 	"sonde/kallsyms"
-	"sonde/kernel/glass"
 	"sonde/kernel/text"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/ktest/suites/targets"
+	"sonde/probe/glass"
 )
 
 func init() {

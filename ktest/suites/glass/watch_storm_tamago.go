@@ -9,9 +9,9 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
 	"sonde/ktest/suites"
 	"sonde/kwatch"
+	"sonde/probe/glass"
 )
 
 func init() {

@@ -11,11 +11,11 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
 	"sonde/kallsyms"
-	"sonde/kernel/glass"
 	"sonde/kernel/text"
 	"sonde/ktest/suites"
 	"sonde/ktest/suites/targets"
 	"sonde/kwatch"
+	"sonde/probe/glass"
 )
 
 func init() {

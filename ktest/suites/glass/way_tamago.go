@@ -10,10 +10,10 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
 	"sonde/kernel/text"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
+	"sonde/probe/glass"
 )
 
 func init() {

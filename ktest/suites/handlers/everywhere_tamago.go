@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 
 	"sonde/kernel/cpu"
-	"sonde/kernel/handler"
 	"sonde/kernel/vfs"
 	"sonde/ktest/suites"
+	"sonde/probe/handler"
 )
 
 // An attempt is a violation that is committed once, when armed.

@@ -9,8 +9,8 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
 	"sonde/kallsyms"
-	"sonde/kernel/probe"
 	"sonde/kprobes"
+	"sonde/probe/ledger"
 )
 
 // refusals are the errors that registering a probe may have.
@@ -64,7 +64,7 @@ func (s *scene) fill(k *kprobes.Kprobe) {
 	case 1:
 		k.Offset = uintptr(s.IntN(32))
 	case 2:
-		k.Flags = probe.Flags(s.number())
+		k.Flags = ledger.Flags(s.number())
 	case 3:
 		k.Flags = kprobes.FlagDisabled
 	}

@@ -11,9 +11,9 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
-	"sonde/kernel/handler"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
+	"sonde/probe/handler"
 )
 
 func init() {

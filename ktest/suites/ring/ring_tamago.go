@@ -1,6 +1,6 @@
 //go:build tamago
 
-// Package ring tests kernel/ring with real writers: handlers of probes, and interrupts that
+// Package ring tests probe/ring with real writers: handlers of probes, and interrupts that
 // interrupt each other at any instruction.
 package ring
 
@@ -15,10 +15,10 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/poll"
-	"sonde/kernel/ring"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/ktest/suites/targets"
+	"sonde/probe/ring"
 )
 
 func init() {

@@ -14,9 +14,9 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/gotypes"
 	"sonde/kallsyms"
-	"sonde/kernel/types"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
+	"sonde/probe/types"
 )
 
 func init() {

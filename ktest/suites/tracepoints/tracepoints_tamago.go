@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/mm/frame"
-	"sonde/kernel/tracepoint"
 	"sonde/kernel/vfs"
 	"sonde/ktest/suites"
+	"sonde/probe/attach"
+	"sonde/probe/event"
 )
 
 func init() {
@@ -41,7 +41,7 @@ func note(h *attach.Hit) {
 type record map[string]any
 
 // parse reads a record as programs in ring 3 do: by the offsets of the file format.
-func parse(e *tracepoint.Event, words *[128]uint64) record {
+func parse(e *event.Event, words *[128]uint64) record {
 	var raw []byte
 	for _, w := range words {
 		raw = binary.LittleEndian.AppendUint64(raw, w)
@@ -75,7 +75,7 @@ func cString(b []byte) string {
 }
 
 // watch returns the records of an event while f runs.
-func watch(t *suites.T, e *tracepoint.Event, f func()) (all []record) {
+func watch(t *suites.T, e *event.Event, f func()) (all []record) {
 	count.n.Store(0)
 	records = make([][128]uint64, 2048)
 	l, err := attach.AttachTo(note, nil, "event:"+e.String())
@@ -127,7 +127,7 @@ func eachHasItsFields(t *suites.T) {
 	t.OneProcessor()
 	t.NeedPrograms()
 	me = int64(goruntime.Goid(goruntime.Self()))
-	for _, e := range tracepoint.All() {
+	for _, e := range event.All() {
 		h, ok := happen[e.String()]
 		if !ok {
 			t.Errorf("nobody tests %s", e)
@@ -238,14 +238,14 @@ func pages() {
 
 // files: each event has its number and its format in both places.
 func files(t *suites.T) {
-	for _, e := range tracepoint.All() {
+	for _, e := range event.All() {
 		for _, root := range []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"} {
 			dir := root + "/events/" + e.System + "/" + e.Name
 			id, err := vfs.ReadFile(dir + "/id")
 			t.Must(err)
 			format, err := vfs.ReadFile(dir + "/format")
 			t.Must(err)
-			if string(id) != fmt.Sprintf("%d\n", e.ID) || string(format) != e.Format() || tracepoint.ByID(e.ID) != e {
+			if string(id) != fmt.Sprintf("%d\n", e.ID) || string(format) != e.Format() || event.ByID(e.ID) != e {
 				t.Errorf("%s: %q, %q", dir, id, format)
 			}
 		}

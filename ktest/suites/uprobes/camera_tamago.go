@@ -10,9 +10,9 @@ import (
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
 	"sonde/ktest/suites"
 	"sonde/linux/proc"
+	"sonde/probe/glass"
 	"sonde/uprobes"
 	"sonde/uprobes/place"
 )

@@ -12,9 +12,9 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/cpu"
-	"sonde/kernel/glass"
 	"sonde/kernel/vfs"
 	"sonde/ktest/suites"
+	"sonde/probe/glass"
 	"sonde/uprobes"
 )
 

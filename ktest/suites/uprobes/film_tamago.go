@@ -10,10 +10,10 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/insn"
-	"sonde/kernel/glass"
 	"sonde/kernel/vfs"
 	"sonde/ktest/suites"
 	"sonde/linux/proc"
+	"sonde/probe/glass"
 	"sonde/uprobes"
 )
 

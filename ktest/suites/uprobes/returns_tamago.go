@@ -10,9 +10,9 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
-	"sonde/kernel/probe"
 	"sonde/ktest/suites"
 	"sonde/linux/proc"
+	"sonde/probe/ledger"
 	"sonde/uprobes"
 )
 
@@ -64,7 +64,7 @@ func firstCalls(t *suites.T) {
 	rp.U.Pid, rp.U.Vaddr, rp.U.TrapSafe = r.p.PID, p.addr(t, r.p, "leaf"), inTrap
 	for range suites.Rounds(60, 600) {
 		t.Must(uprobes.RegisterUretprobe(rp))
-		allReturn(t, rp, probe.Ledger{})
+		allReturn(t, rp, ledger.Ledger{})
 		uprobes.SetEnabled(false)
 		t.Must(r.p.Send(proc.SignalOf(abi.SIGSTOP))) // so that no hit is in progress
 		t.Until("the program to stop", func() bool { return r.p.State() == "T" })
@@ -79,7 +79,7 @@ func firstCalls(t *suites.T) {
 
 // allReturn waits until some calls have returned since then, and none is missing. One that was in progress
 // then may have returned while there were no breakpoints.
-func allReturn(t *suites.T, rp *uprobes.Uretprobe, since probe.Ledger) {
+func allReturn(t *suites.T, rp *uprobes.Uretprobe, since ledger.Ledger) {
 	t.Until("all calls have returned", func() bool {
 		l := rp.U.Ledger()
 		return l.Handled > since.Handled+2 && l.Abandoned+l.InFlight <= since.Abandoned+since.InFlight

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"syscall"
 
-	"sonde/kernel/attach"
 	"sonde/ktest/suites"
 	"sonde/linux/proc"
 	"sonde/linux/space"
+	"sonde/probe/attach"
 	"sonde/uprobes"
 )
 

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/probe"
 	"sonde/ktest/suites"
 	"sonde/linux/proc"
+	"sonde/probe/ledger"
 	"sonde/uprobes"
 )
 
@@ -168,7 +168,7 @@ func (o one) unregister() error {
 	return uprobes.UnregisterUprobe(o.u)
 }
 
-func (o one) ledger() probe.Ledger { return o.u.Ledger() }
+func (o one) ledger() ledger.Ledger { return o.u.Ledger() }
 
 // on registers, unregisters, disables and enables probes while a program runs, and returns
 // all of them.

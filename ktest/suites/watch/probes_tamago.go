@@ -11,12 +11,12 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
 	"sonde/kernel/cpu"
-	"sonde/kernel/handler"
 	"sonde/kernel/printk"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/kwatch"
 	"sonde/optprobe"
+	"sonde/probe/handler"
 )
 
 func init() {

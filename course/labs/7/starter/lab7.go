@@ -6,8 +6,8 @@ package lab7
 import (
 	"slices"
 
-	"sonde/kernel/attach"
 	"sonde/kernel/module"
+	"sonde/probe/attach"
 )
 
 var (

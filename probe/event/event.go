@@ -1,0 +1,149 @@
+// Package event has Linux's tracepoints, and some of Go's runtime, by their names: event:sched:sched_switch.
+//
+// Nothing in the kernel calls a tracepoint. Each is another name for a place that can be probed, with a
+// record of what is found there, whose fields are where the file format in /sys/kernel/tracing/events says.
+// So a tracepoint costs nothing when nobody is attached. The handler finds the record in the Data of the hit.
+//
+// For a goroutine that runs for no program, pid is 0x400000 plus its number, as for programs of eBPF, and comm
+// is kernel.
+package event
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+
+	"sonde/bpf"
+	"sonde/kallsyms"
+	"sonde/kernel/refusal"
+	"sonde/probe/attach"
+)
+
+// An Event is a tracepoint.
+type Event struct {
+	System, Name string
+	ID           int
+	Fields       []Field // beyond those that all have
+	Size         int     // of the record, in bytes
+
+	places []string // any of these is the event
+	fill   func(p *point, r *record, h *attach.Hit)
+}
+
+// A Field is part of a record.
+type Field struct {
+	Name   string
+	Type   string // in C
+	Offset int
+	Size   int // in bytes
+	Signed bool
+	Text   bool // an array of characters that ends with a 0
+	Loc    bool // where such an array is: its offset in the record, and 65536 times its length
+
+	// Word is the offset behind the record of a word with the value; of a text, of its address, and a word with its
+	// length follows. It is for scripts, which so need not know how long fields are.
+	Word int
+}
+
+// String returns the event's name as places have it, without event: before it.
+func (e *Event) String() string { return e.System + ":" + e.Name }
+
+// All are the tracepoints, by system.
+func All() []*Event { return events }
+
+// Find returns the tracepoint of a name, as in sched:sched_switch.
+//
+// Errors: ENOENT there is no such tracepoint, with near names.
+func Find(name string) (*Event, error) {
+	var names []string
+	for _, e := range events {
+		if e.String() == name {
+			return e, nil
+		}
+		names = append(names, e.String())
+	}
+	hint := ""
+	if near := kallsyms.Nearest(name, names); len(near) > 0 {
+		hint = " (did you mean " + strings.Join(near, ", ") + "?)"
+	}
+	return nil, refusal.New(syscall.ENOENT, "there is no tracepoint %s%s", name, hint)
+}
+
+// ByID returns the tracepoint with a number; nil: there is none.
+func ByID(id int) *Event {
+	if i := id - firstID; i >= 0 && i < len(events) {
+		return events[i]
+	}
+	return nil
+}
+
+const (
+	firstID = 100
+	common  = 8   // bytes of the fields that all records have
+	texts   = 384 // up to here a record is as Linux has it; then come the words
+	room    = bpf.RecordSize
+)
+
+// layout gives each field its place, one behind the other and aligned.
+func (e *Event) layout(id int) {
+	e.ID = id
+	at := common
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		align := f.Size
+		if f.Text {
+			align = 1
+		}
+		at = (at + align - 1) / align * align
+		f.Offset, f.Word = at, texts+16*i
+		at += f.Size
+	}
+	e.Size = (at + 3) / 4 * 4
+	for i := range e.Fields {
+		if e.Fields[i].Loc {
+			e.Size = max(e.Size, texts)
+		}
+	}
+}
+
+func init() {
+	for i, e := range events {
+		e.layout(firstID + i)
+	}
+}
+
+// Format is what the file format says.
+//
+// Source: Linux, Documentation/trace/events.rst.
+func (e *Event) Format() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "name: %s\nID: %d\nformat:\n", e.Name, e.ID)
+	line := func(declared string, f Field) {
+		signed := 0
+		if f.Signed {
+			signed = 1
+		}
+		fmt.Fprintf(&b, "\tfield:%s;\toffset:%d;\tsize:%d;\tsigned:%d;\n", declared, f.Offset, f.Size, signed)
+	}
+	line("unsigned short common_type", Field{Offset: 0, Size: 2})
+	line("unsigned char common_flags", Field{Offset: 2, Size: 1})
+	line("unsigned char common_preempt_count", Field{Offset: 3, Size: 1})
+	line("int common_pid", Field{Offset: 4, Size: 4, Signed: true})
+	b.WriteByte('\n')
+	var formats, args []string
+	for _, f := range e.Fields {
+		declared, conversion, arg := f.Type+" "+f.Name, "%lld", "REC->"+f.Name
+		switch {
+		case f.Loc:
+			declared, conversion, arg = "__data_loc char[] "+f.Name, "%s", "__get_str("+f.Name+")"
+		case f.Text:
+			declared, conversion = fmt.Sprintf("char %s[%d]", f.Name, f.Size), "%s"
+		case !f.Signed:
+			conversion = "%llu"
+		}
+		line(declared, f)
+		formats, args = append(formats, f.Name+"="+conversion), append(args, arg)
+	}
+	fmt.Fprintf(&b, "\nprint fmt: \"%s\", %s\n", strings.Join(formats, " "), strings.Join(args, ", "))
+	return b.String()
+}

@@ -1,0 +1,62 @@
+package program
+
+import (
+	"encoding/binary"
+	"testing"
+	"unsafe"
+
+	"sonde/arch/amd64/trap"
+	"sonde/bpf"
+	"sonde/kernel/cpu/percpu"
+)
+
+// TestNear: small per-CPU arrays are at the CPUs' GS bases, as long as there is room, and are like others.
+func TestNear(t *testing.T) {
+	memory := make([]uint64, cpus()*trap.AreaSize/wordSize)
+	percpu.Init(unsafe.Pointer(&memory[0]), cpus())
+	defer percpu.Init(nil, 0)
+	small := bpf.MapSpec{Type: bpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: 3}
+	m, other := newMap(t, small), newMap(t, small)
+	if m.near < trap.DataAt || m.near+64 > other.near || m.each != trap.AreaSize || m.Bytes() != 64*cpus() {
+		t.Errorf("at %#x and %#x, %#x apart, %d bytes", m.near, other.near, m.each, m.Bytes())
+	}
+	value := make([]byte, 8)
+	for cpu := range cpus() {
+		if err := m.Update(cpu, key4(2), binary.LittleEndian.AppendUint64(nil, uint64(70+cpu)), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for cpu := range cpus() {
+		if err := m.Lookup(cpu, key4(2), value); err != nil || value[0] != byte(70+cpu) || *(*uint64)(percpu.At(m.near+16, cpu)) != uint64(70+cpu) {
+			t.Errorf("CPU %d: %v, %v", cpu, value, err)
+		}
+	}
+	for _, s := range []bpf.MapSpec{
+		{Type: bpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: mostNear/8 + 1},
+		{Type: bpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1},
+		{Type: bpf.PerCPUHash, KeySize: 4, ValueSize: 8, MaxEntries: 1},
+	} {
+		if m := newMap(t, s); m.near != 0 {
+			t.Errorf("a %v of %d is at %#x", s.Type, s.MaxEntries, m.near)
+		}
+	}
+	rest, err := percpu.Take(trap.DataSize - 128)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := newMap(t, small); m.near != 0 {
+		t.Errorf("without room, at %#x", m.near)
+	}
+	percpu.Give(rest, trap.DataSize-128)
+	at := m.near
+	if m.Close(); true {
+		again, err := NewMap(small)
+		if err != nil || again.near != at {
+			t.Errorf("closed at %#x, made at %#x", at, again.near)
+		}
+		if err := again.Lookup(1, key4(2), value); err != nil || value[0] != 0 {
+			t.Errorf("a new map has %v, %v", value, err)
+		}
+		again.Close()
+	}
+}

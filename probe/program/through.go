@@ -1,0 +1,116 @@
+package program
+
+import (
+	"slices"
+	"syscall"
+
+	"sonde/kernel/refusal"
+	"sonde/probe/attach"
+	"sonde/probe/ledger"
+)
+
+// Through calls a program for a hit, or does not. A program that has a record gets the hit's Data.
+type Through func(h *attach.Hit, program attach.Handler) (called bool)
+
+// AttachThrough calls the program at the hits of sites for which through calls it: what it is not called for is
+// no hit of the program. With through nil it is called at each, if the program is of their type. A program that was closed, and is held, is
+// attached until the link that is returned was held and released.
+//
+// Errors: those of attach.Attach; EBADF the program is closed, and nobody holds it; EACCES it is Rare, and a site
+// is not of kind Every.
+func (p *Prog) AttachThrough(sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
+	var c attach.Change
+	l, err := p.Begin(&c, sites, o, through)
+	c.Complete()
+	return l, err
+}
+
+// BeginHeld is Begin for a link that is held, as by Hold.
+func (p *Prog) BeginHeld(c *attach.Change, sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
+	l, err := p.Begin(c, sites, o, through)
+	if err == nil {
+		l.pins++
+		p.users++
+	}
+	return l, err
+}
+
+// Begin is AttachThrough for code that changes more with the same wait for all CPUs. What is left to do comes behind c,
+// also if there is an error. The program is locked until c is complete.
+func (p *Prog) Begin(c *attach.Change, sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
+	p.mu.Lock()
+	l := &Link{Prog: p}
+	err := l.begin(c, sites, o, through)
+	if err != nil {
+		*c = c.With(l.Parts.Detach())
+	}
+	c.Then = append(c.Then, func() {
+		if err == nil {
+			p.links = append(p.links, l)
+			allLinks.add(l)
+		}
+		p.mu.Unlock()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// begin attaches to places, or to some of them if there is an error. Called with Prog.mu held.
+func (l *Link) begin(c *attach.Change, sites []attach.Site, o *attach.Options, through Through) (err error) {
+	p := l.Prog
+	if through == nil {
+		if err := p.suits(sites); err != nil {
+			return err
+		}
+	}
+	if p.gone || p.closed && p.users == 0 {
+		return refusal.New(syscall.EBADF, "program %s is closed", p.Checked.Program.Name)
+	}
+	if p.rare && slices.ContainsFunc(sites, func(s attach.Site) bool { return s.Kind != attach.Every }) {
+		return refusal.New(syscall.EACCES, "program %s may take longer than a hit can wait: it was loaded for intervals", p.Checked.Program.Name)
+	}
+	for skip := kernels; skip <= maxSkip && err == nil; skip++ {
+		group := slices.DeleteFunc(slices.Clone(sites), func(s attach.Site) bool { return skipOf(s) != skip })
+		if len(group) == 0 && (len(sites) > 0 || skip != kernels) {
+			continue
+		}
+		err = l.attach(c, skip, group, o, through)
+	}
+	return err
+}
+
+// attach attaches to places that are seen alike. Called with Prog.mu held.
+func (l *Link) attach(c *attach.Change, skip int, sites []attach.Site, o *attach.Options, through Through) error {
+	v, err := l.Prog.of(skip)
+	if err != nil {
+		return err
+	}
+	return l.Parts.Begin(c, sites, l.handler(v, sites, through), o)
+}
+
+// handler is what calls the program at sites.
+func (l *Link) handler(v *version, sites []attach.Site, through Through) attach.Handler {
+	f := handler(&v.door)
+	if slices.ContainsFunc(sites, attach.Site.OfPrograms) {
+		f = handler(&v.soft)
+	}
+	if through == nil {
+		return f
+	}
+	return func(h *attach.Hit) {
+		if !through(h, f) {
+			l.passed.Add(1)
+		}
+	}
+}
+
+// Ledger is that of the link's places, without the hits for which the program was not called.
+func (l *Link) Ledger() ledger.Ledger {
+	passed := l.passed.Load() // before the places are asked: what comes meanwhile is theirs
+	sum := l.Parts.Ledger()
+	sum.Entered -= passed
+	sum.Handled -= passed
+	return sum
+}
