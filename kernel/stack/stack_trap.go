@@ -45,9 +45,20 @@ func Callers(r *amd64.Regs, pcs []uintptr) int { return CallersOf(trap.G(r), r, 
 // Context: any, where g cannot run meanwhile.
 func CallersOf(g unsafe.Pointer, r *amd64.Regs, pcs []uintptr) int {
 	if !walkable(r, g) {
-		return 0
+		return leaf(r, pcs)
 	}
 	return goruntime.Callers(g, OriginalIP(r), uintptr(r.SP), pcs)
+}
+
+// leaf is CallersOf where the runtime cannot walk: on the stack of an idle CPU, and in assembly with frames of its own.
+// It is the code that r interrupted, unless that is none of the kernel's.
+func leaf(r *amd64.Regs, pcs []uintptr) int {
+	ip := OriginalIP(r)
+	if len(pcs) == 0 || !mm.Text.Contains(ip) {
+		return 0
+	}
+	pcs[0] = ip + 1
+	return 1
 }
 
 // walkable reports whether the runtime can walk g's stack from r: it is in Go

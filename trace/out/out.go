@@ -195,7 +195,7 @@ func (p *Printer) stack(t lang.Type, id int64) string {
 	}
 	var b strings.Builder
 	b.WriteString("\n")
-	for _, addr := range p.Symbols.Stack(t, id) {
+	for i, addr := range p.Symbols.Stack(t, id) {
 		if t.Mode == "raw" {
 			fmt.Fprintf(&b, "%x\n", addr)
 			continue
@@ -204,7 +204,7 @@ func (p *Printer) stack(t lang.Type, id int64) string {
 		if t.Mode == "perf" {
 			fmt.Fprintf(&b, "%x ", addr)
 		}
-		b.WriteString(p.Symbols.Name(addr, t.User).String() + "\n")
+		b.WriteString(p.frame(t, i, addr).String() + "\n")
 	}
 	return b.String()
 }

@@ -227,3 +227,19 @@ func TestRecord(t *testing.T) {
 		}
 	}
 }
+
+// TestReturnAddresses: a call that ends a function, since it never returns, is of that function. The first address of
+// a program's stack is none of a call.
+func TestReturnAddresses(t *testing.T) {
+	p := &Printer{Symbols: symbols{}}
+	for _, c := range []struct {
+		user bool
+		i    int
+		addr uint64
+		want string
+	}{{false, 0, 0x121, "f12+1"}, {false, 1, 0x120, "f11+16"}, {true, 0, 0x120, "0x120"}, {true, 1, 0x120, "0x120"}} {
+		if got := p.frame(lang.Type{User: c.user}, c.i, c.addr).String(); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}

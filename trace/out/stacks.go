@@ -43,10 +43,24 @@ func (p *Printer) frames(t lang.Type, id int64) (frames []kallsyms.Named) {
 	if id < 0 {
 		return nil
 	}
-	for _, addr := range p.Symbols.Stack(t, id) {
-		frames = append(frames, p.Symbols.Name(addr, t.User))
+	for i, addr := range p.Symbols.Stack(t, id) {
+		frames = append(frames, p.frame(t, i, addr))
 	}
 	return frames
+}
+
+// frame is what is at address i of a stack. All but the first of a program's are return addresses, which may be behind
+// the end of the function that has called.
+func (p *Printer) frame(t lang.Type, i int, addr uint64) kallsyms.Named {
+	if t.User && i == 0 {
+		return p.Symbols.Name(addr, true)
+	}
+	at := p.Symbols.Name(addr-1, t.User)
+	if !at.Function && at.File == "" {
+		return p.Symbols.Name(addr, t.User) // it is a number
+	}
+	at.Offset++
+	return at
 }
 
 // SeriesPoint is the value of an interval of tseries().
