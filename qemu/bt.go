@@ -23,10 +23,15 @@ type bt struct {
 	given  bool
 	format string // "": text
 	out    string // a file; "": standard output
+
+	against string // of a flame graph: the profile that it is compared with; "": none
 }
 
 // formats are what -format can be, and how the kernel's bt is told.
-var formats = map[string]string{"text": "", "json": "-f json ", "folded": "--format folded ", "chrome": "--format chrome ", "perfetto": "--format perfetto ", "pprof": "--format pprof "}
+var formats = map[string]string{"text": "", "json": "-f json ", "folded": "--format folded ", "chrome": "--format chrome ", "perfetto": "--format perfetto ", "pprof": "--format pprof ", flame: "--format pprof "}
+
+// flame is the format that the launcher draws, of a profile.
+const flame = "flame"
 
 // btScript is where the script is in the kernel's tree of files.
 const btScript = "/bt.script"
@@ -36,10 +41,14 @@ func (b bt) check() error {
 	switch _, known := formats[b.format]; {
 	case !b.given && (b.format != "" || b.out != ""):
 		return errors.New("-format and -o are for what -bt prints")
+	case b.against != "" && b.format != flame:
+		return errors.New("-against is for -format flame")
+	case b.format == flame && b.out == "":
+		return errors.New("-format flame: -o says where to: FILE.svg, or FILE.html for a page")
 	case b.given && b.script == "":
 		return errors.New("-bt: the script is empty")
 	case b.format != "" && !known:
-		return fmt.Errorf("-format %q: it must be text, json, folded, chrome, perfetto or pprof", b.format)
+		return fmt.Errorf("-format %q: it must be text, json, folded, flame, chrome, perfetto or pprof", b.format)
 	}
 	return nil
 }
@@ -106,11 +115,27 @@ func runBt(o options) (machine.Result, error) {
 	case result.Crash:
 		os.Stderr.Write(result.Log)
 	case err == nil && o.bt.out != "" && (result.Status == 0 || len(result.Stdout) > 0):
-		if err = os.WriteFile(o.bt.out, result.Stdout, 0o644); err != nil {
+		if err = o.bt.write(result.Stdout); err != nil {
 			result.Status = 1
 		}
 	}
 	return result, err
+}
+
+// write writes what was printed to the file of -o.
+func (b bt) write(text []byte) error {
+	if b.format == flame {
+		return drawFlame(text, b.title(), b.against, b.out)
+	}
+	return os.WriteFile(b.out, text, 0o644)
+}
+
+// title is that of a flame graph: the script, if it is short.
+func (b bt) title() string {
+	if text := strings.Join(strings.Fields(b.script), " "); len(text) < 120 {
+		return text
+	}
+	return "stacks"
 }
 
 // endOfInput is ^D.

@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"sonde/qemu/draw"
 	"sonde/qemu/machine"
 )
 
@@ -108,6 +109,46 @@ func TestBtExports(t *testing.T) {
 		t.Errorf("folded: %q", parts[1])
 	}
 	readsProfile(t, parts[2])
+	drawsFlame(t, parts[2])
+}
+
+// drawsFlame draws a profile of the kernel, as a picture and compared with itself, as a page.
+func drawsFlame(t *testing.T, text string) {
+	file := func(name string) string { return filepath.Join(t.TempDir(), name) }
+	before, picture, page := file("before"), file("flame.svg"), file("flame.html")
+	if err := os.WriteFile(before, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for out, c := range map[string]struct{ against, want string }{
+		picture: {"", `<title>vfs\.Read: 2 samples, 100\.00 %</title><rect [^>]*class="kernel"/>`},
+		page:    {before, `^<!DOCTYPE html>(.|\n)*<title>vfs\.Read: 2 samples, 100\.00 %; before 2, 100\.00 %</title><rect [^>]*class="grown" fill-opacity="0\.00"/>`},
+	} {
+		if err := drawFlame([]byte(text), "calls", c.against, out); err != nil {
+			t.Fatal(err)
+		}
+		if svg, err := os.ReadFile(out); err != nil || !regexp.MustCompile(c.want).Match(svg) {
+			t.Errorf("%s: %v: %s", c.want, err, svg)
+		}
+	}
+	if err := drawFlame([]byte("no profile"), "", "", picture); err == nil {
+		t.Error("what is no profile was drawn")
+	}
+	if err := drawFlame([]byte(text), "", picture, page); err == nil {
+		t.Error("it was compared with a picture")
+	}
+}
+
+// TestKindsOfFrames: a frame's colour is that of the file that it is in.
+func TestKindsOfFrames(t *testing.T) {
+	for of, want := range map[[2]string]draw.Kind{
+		{"vfs.Read", "[kernel]"}: draw.Kernel, {"cpu.haltOnce.abi0", "[kernel]"}: draw.Idle, {"main", "/bin/cat"}: draw.Program, {"[anon]", "[anon]"}: draw.Program,
+		{"malloc", "/lib/x86_64-linux-gnu/libc.so.6"}: draw.Library, {"[libx.so]", "/lib/libx.so"}: draw.Library, {"__vdso_gettimeofday", "[vdso]"}: draw.Library,
+		{"Interpreted:f", "/tmp/perf-7.map"}: draw.Program,
+	} {
+		if got := kindOf(of[0], of[1]); got != want {
+			t.Errorf("%s is %s, want %s", of, got, want)
+		}
+	}
 }
 
 // readsChrome reads the begin and the end of each call.

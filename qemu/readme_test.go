@@ -30,18 +30,19 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -smp 2 -c 'bench scale'": func(t *testing.T, command string) {
 		prints("ro_x1_per_s")(t, strings.Replace(command, "bench", "bench -n 1", 1))
 	},
-	"go run ./qemu -add README.md -c 'head -1 /README.md'":                                                       prints("# sonde"),
-	`go run ./qemu -c 'sh -c "for i in 1 2 3; do echo hello \$i; done | grep 2"'`:                                prints("hello 2"),
-	`go run ./qemu -add /bin/bash -deps -c 'bash -c "echo \$BASH_VERSION"'`:                                      prints("release"),
-	"go run ./qemu -c 'strace -e write myprog -n 1'":                                                             says("+++ exited with 0 +++"),
-	"go run ./qemu -c 'myprog & sleep 1; ps; jobs; kill %1; wait'":                                               prints("[1]+  Running                 myprog &"),
-	"go run ./qemu -c 'insmod uprobe_example path=/bin/myprog symbol=myfunc; myprog -n 3; rmmod uprobe_example'": says("Probepoint was hit 3 times"),
-	"go run ./qemu -c 'insmod follow_example; myprog -n 1; dmesg'":                                               prints("syscall.write returns 25"),
-	"go run ./qemu -bt 'kprobe:vfs.Read { @[comm] = count(); }' -c 'cat /proc/uptime'":                           prints("@["),
-	`go run ./qemu -bt 'kprobe:vfs.Read { printf("in\n"); } kretprobe:vfs.Read { printf("out\n"); }' -c 'cat /proc/uptime' --format perfetto -o trace.pb`: func(t *testing.T, command string) {
-		once("")(t, strings.Replace(command, "trace.pb", "'"+filepath.Join(t.TempDir(), "trace.pb")+"'", 1))
-	},
-	"go run ./qemu -bt 'kprobe:vfs.Write { @[comm] = count(); @bytes = hist(len(args.p)); }' -c 'myprog -n 20'": prints("@[myprog]: 20"),
+	"go run ./qemu -add README.md -c 'head -1 /README.md'":                                                                                                                 prints("# sonde"),
+	`go run ./qemu -c 'sh -c "for i in 1 2 3; do echo hello \$i; done | grep 2"'`:                                                                                          prints("hello 2"),
+	`go run ./qemu -add /bin/bash -deps -c 'bash -c "echo \$BASH_VERSION"'`:                                                                                                prints("release"),
+	"go run ./qemu -c 'strace -e write myprog -n 1'":                                                                                                                       says("+++ exited with 0 +++"),
+	"go run ./qemu -c 'myprog & sleep 1; ps; jobs; kill %1; wait'":                                                                                                         prints("[1]+  Running                 myprog &"),
+	"go run ./qemu -c 'insmod uprobe_example path=/bin/myprog symbol=myfunc; myprog -n 3; rmmod uprobe_example'":                                                           says("Probepoint was hit 3 times"),
+	"go run ./qemu -c 'insmod follow_example; myprog -n 1; dmesg'":                                                                                                         prints("syscall.write returns 25"),
+	"go run ./qemu -bt 'kprobe:vfs.Read { @[comm] = count(); }' -c 'cat /proc/uptime'":                                                                                     prints("@["),
+	`go run ./qemu -bt 'kprobe:vfs.Read { printf("in\n"); } kretprobe:vfs.Read { printf("out\n"); }' -c 'cat /proc/uptime' --format perfetto -o trace.pb`:                  writes("trace.pb"),
+	"go run ./qemu -bt 'profile:hz:199 { @[kstack, ustack, comm] = count(); }' -c 'for i in 1 2 3; do cat /bin/cat > /tmp/x; done' -format flame -o flame.svg":             writes("flame.svg"),
+	"go run ./qemu -bt 'profile:hz:199 { @[kstack, ustack, comm] = count(); }' -c 'sleep 1' -format pprof -o before.pb.gz":                                                 writes("before.pb.gz"),
+	"go run ./qemu -bt 'profile:hz:199 { @[kstack, ustack, comm] = count(); }' -c 'cat /bin/cat > /tmp/x; sleep 1' -format flame -against before.pb.gz -o difference.html": compares,
+	"go run ./qemu -bt 'kprobe:vfs.Write { @[comm] = count(); @bytes = hist(len(args.p)); }' -c 'myprog -n 20'":                                                            prints("@[myprog]: 20"),
 	"go run ./qemu -with DIR": func(t *testing.T, command string) {
 		prompts(t, strings.Replace(command, "DIR", "qemu/testdata/mistakes", 1))
 	},
@@ -185,6 +186,25 @@ func once(want string) func(*testing.T, string) {
 			t.Errorf("%v; it should say %q\n%s", err, want, end(out.Bytes(), 6000))
 		}
 	}
+}
+
+// writes is once for a command that writes a file.
+func writes(file string) func(*testing.T, string) {
+	return func(t *testing.T, command string) {
+		out := filepath.Join(t.TempDir(), file)
+		once("")(t, strings.Replace(command, file, "'"+out+"'", 1))
+		if s, err := os.Stat(out); err != nil || s.Size() == 0 {
+			t.Errorf("%s: %v, %v", file, s, err)
+		}
+	}
+}
+
+// compares is writes for a command that compares with a profile.
+func compares(t *testing.T, command string) {
+	before := filepath.Join(t.TempDir(), "before.pb.gz")
+	compare := regexp.MustCompile(`-format flame -against \S+ -o (\S+)`)
+	once("")(t, compare.ReplaceAllString(command, "-format pprof -o '"+before+"'"))
+	writes(compare.FindStringSubmatch(command)[1])(t, strings.Replace(command, "before.pb.gz", "'"+before+"'", 1))
 }
 
 // takesLess is once for commands of time, by instructions, with what each may take in ms.
