@@ -31,7 +31,7 @@ func TestGDBStopsInAHandler(t *testing.T) {
 	defer machine.Wait()
 	defer cancel()
 	args := append(gdbCommand(t, said)[1:], "-nx", "-batch", "-ex", "hbreak 'sonde/examples.handlerPre'", "-ex", "continue", "-ex", "x/2i 'sonde/kernel/vfs.Read'", "-ex", "bt",
-		"-ex", "frame function 'sonde/shell.copyOut'", "-ex", "info goroutines",
+		"-ex", "frame function 'sonde/shell/coreutils.(*IO).copyOut'", "-ex", "info goroutines",
 		"-ex", "delete", "-ex", "hbreak 'sonde/kprobes/link.count'", "-ex", "continue", "-ex", "bt", // by a jump
 		"-ex", "delete", "-ex", "hbreak 'sonde/examples.retHandler'", "-ex", "continue", "-ex", "bt", "-ex", "kill")
 	gdb := exec.CommandContext(ctx, "gdb", args...)
@@ -47,18 +47,18 @@ func TestGDBStopsInAHandler(t *testing.T) {
 		`in sonde/arch/amd64/trap\.entryBP \(\) at sonde/arch/amd64/trap/lean_amd64\.s:\d+\n`,
 		`in sonde/kernel/vfs\.Read \(f=0x.* at sonde/kernel/vfs/io\.go:\d+\n`,
 		`in sonde/kernel/vfs\.\(\*File\)\.Read \(f=0x.* at sonde/kernel/vfs/io\.go:\d+\n`,
-		`in sonde/shell\.copyOut \(c=0x.* at sonde/shell/cmd_cat\.go:\d+\n`,
+		`in sonde/shell/coreutils\.\(\*IO\)\.copyOut \(u=0x.* at sonde/shell/coreutils/print\.go:\d+\n`,
 		`in runtime\.goexit \(\) at runtime/asm_amd64\.s:\d+\n`,
 		`\n\d+\t+n, err := r\.Read\(buf\)\n`, // the frame's line
 		`  1 waiting  runtime\.gopark\n`,
 		`#0  sonde/kprobes/link\.count \(.* at sonde/kprobes/link/hit_trap\.go:\d+\n`,
 		`#1  0x[0-9a-f]+ in \?\? \(\)\n`, // the detour
 		`in sonde/kernel/vfs\.Read \(f=0x.* at sonde/kernel/vfs/io\.go:\d+\n`,
-		`in sonde/shell\.copyOut \(c=0x.* at sonde/shell/cmd_cat\.go:\d+\n`,
+		`in sonde/shell/coreutils\.\(\*IO\)\.copyOut \(u=0x.* at sonde/shell/coreutils/print\.go:\d+\n`,
 		`in runtime\.goexit \(\) at runtime/asm_amd64\.s:\d+\n`,
 		`#0  sonde/examples\.retHandler \(`,
 		`in sonde/kernel/vfs\.\(\*File\)\.Read \(f=0x.* at sonde/kernel/vfs/`, // where vfs.Read returns to
-		`in sonde/shell\.copyOut \(c=0x.* at sonde/shell/cmd_cat\.go:\d+\n`,
+		`in sonde/shell/coreutils\.\(\*IO\)\.copyOut \(u=0x.* at sonde/shell/coreutils/print\.go:\d+\n`,
 	} {
 		where := regexp.MustCompile(want).FindIndex(out[at:])
 		if where == nil {

@@ -144,7 +144,7 @@ func askAll(t *testing.T, asks []ask) {
 	runsBeside(t)
 	texts, runs := make([]string, len(asks)), make([]string, len(asks))
 	for i, a := range asks {
-		texts[i], runs[i] = a.script, fmt.Sprint("sh /s", i)
+		texts[i], runs[i] = a.script, fmt.Sprintf("(. /s%d)", i)
 	}
 	archive := smallArchive(t, texts)
 	for _, smp := range []int{1, 2} {

@@ -10,6 +10,8 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"sonde/shell/coreutils"
 )
 
 // call runs a simple command: a function, one of ours, or a program.
@@ -90,11 +92,23 @@ func (s *Shell) invoke(words []string) {
 
 // invokeCommand is invoke without functions.
 func (s *Shell) invokeCommand(words []string) {
-	if cmd := s.commands[words[0]]; cmd != nil {
+	if cmd := s.builtin(words[0]); cmd != nil {
 		s.status = s.runCommand(cmd, words[1:])
 	} else {
 		s.status = s.runProgram(words)
 	}
+}
+
+// builtin is the command of the shell that a word runs. sh is the program, where there is one, so that
+// what it starts can be traced as what any other program starts.
+func (s *Shell) builtin(name string) *Command {
+	cmd := s.commands[name]
+	if cmd == shCommand && s.Machine.Programs != nil {
+		if _, err := s.findProgram(name); err == nil {
+			return nil
+		}
+	}
+	return cmd
 }
 
 // callFunction runs a function with its own parameters and local variables.
@@ -172,7 +186,7 @@ func (s *Shell) runProgram(words []string) int {
 	case errors.Is(err, syscall.ENOEXEC):
 		return report(s.context(s.In), shCommand, runFile(s.context(s.In), path, words))
 	case err != nil:
-		fmt.Fprintf(s.Err, "%s: %s\n", words[0], strings.TrimPrefix(message(nil, err), path+": "))
+		fmt.Fprintf(s.Err, "%s: %s\n", words[0], strings.TrimPrefix(coreutils.Message("", err), path+": "))
 		return s.notBegun(statusNotExecutable)
 	}
 	return statusOK

@@ -4,6 +4,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/refusal"
+	"sonde/shell/coreutils"
 )
 
 var acpidumpCommand = &Command{
@@ -14,7 +15,7 @@ var acpidumpCommand = &Command{
 }
 
 func acpidump(c *Context, args []string) error {
-	opts, rest, err := Options(args, "dn:")
+	opts, rest, err := coreutils.Options(args, "dn:")
 	if err != nil {
 		return err
 	}

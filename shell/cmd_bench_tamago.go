@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"sonde/shell/bench"
+	"sonde/shell/coreutils"
 )
 
 var benchCommand = &Command{
@@ -14,7 +15,7 @@ var benchCommand = &Command{
 	Usage: "[-n runs] [NAME|reg|ureg|load|engine|events|scale]...",
 	Help:  "measure what probes cost; prints TSV: name, nanoseconds, least..greatest of nine runs or -n",
 	Run: func(c *Context, args []string) error {
-		opts, args, err := Options(args, "n:")
+		opts, args, err := coreutils.Options(args, "n:")
 		if err != nil {
 			return err
 		}

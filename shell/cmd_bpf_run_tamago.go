@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"sonde/probe/program"
+	"sonde/shell/coreutils"
 )
 
 // bpfRun loads an object file, attaches its programs, and prints what they say and record: until ^C, or
 // while a command runs. At the end it prints the maps, and removes all that no file keeps.
 func bpfRun(c *Context, args []string) error {
-	opts, args, err := Options(args, "+B:")
+	opts, args, err := coreutils.Options(args, "+B:")
 	switch {
 	case err != nil:
 		return err

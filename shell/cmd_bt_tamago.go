@@ -175,7 +175,7 @@ func btScript(c *Context, f *run.Flags) (name, text string, params []string, err
 	}
 	file := c.path(f.Args[0])
 	if f.Args[0] == "-" {
-		b, err := io.ReadAll(io.LimitReader(&interruptible{c, c.In}, lang.MaxBytes+1))
+		b, err := io.ReadAll(io.LimitReader(interruptible{c, c.In}, lang.MaxBytes+1))
 		return "stdin", string(b), f.Args[1:], err
 	}
 	b, err := readWhole(file, lang.MaxBytes)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sonde/kernel/printk"
+	"sonde/shell/coreutils"
 )
 
 var dmesgCommand = &Command{
@@ -15,7 +16,7 @@ var dmesgCommand = &Command{
 }
 
 func dmesg(c *Context, args []string) error {
-	opts, rest, err := Options(args, "cCpwl:n:")
+	opts, rest, err := coreutils.Options(args, "cCpwl:n:")
 	if err != nil {
 		return err
 	}
@@ -31,10 +32,10 @@ func dmesg(c *Context, args []string) error {
 			return err
 		}
 	}
-	if has(opts, 'p') {
+	if coreutils.Given(opts, 'p') {
 		return printk.DmesgBefore(c.Out, max)
 	}
-	if has(opts, 'w') {
+	if coreutils.Given(opts, 'w') {
 		return followLog(c, max)
 	}
 	if _, only := opts['C']; !only {
@@ -42,16 +43,10 @@ func dmesg(c *Context, args []string) error {
 			return err
 		}
 	}
-	if _, clear := opts['c']; clear || has(opts, 'C') {
+	if _, clear := opts['c']; clear || coreutils.Given(opts, 'C') {
 		printk.Clear()
 	}
 	return nil
-}
-
-// has reports whether an option was given.
-func has(opts map[byte]string, c byte) bool {
-	_, ok := opts[c]
-	return ok
 }
 
 // setConsole takes a number, below which levels are shown on the console, or the name of the last

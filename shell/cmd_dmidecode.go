@@ -3,6 +3,8 @@ package shell
 import (
 	"fmt"
 	"strconv"
+
+	"sonde/shell/coreutils"
 )
 
 var dmidecodeCommand = &Command{
@@ -13,7 +15,7 @@ var dmidecodeCommand = &Command{
 }
 
 func dmidecode(c *Context, args []string) error {
-	opts, rest, err := Options(args, "s:t:")
+	opts, rest, err := coreutils.Options(args, "s:t:")
 	if err != nil {
 		return err
 	}

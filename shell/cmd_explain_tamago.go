@@ -11,6 +11,7 @@ import (
 	"sonde/arch/amd64/listing"
 	"sonde/optprobe/explain"
 	"sonde/probe/attach"
+	"sonde/shell/coreutils"
 )
 
 var explainCommand = &Command{
@@ -18,7 +19,7 @@ var explainCommand = &Command{
 	Usage: "[-s] SYMBOL[+OFFSET] | FILE.go:LINE | inline:FUNCTION | PROGRAM:SYMBOL[+OFFSET] | PROGRAM:OFFSET | PID:ADDRESS | -p PID ADDRESS",
 	Help:  "show how a place in the kernel or a program would be probed, or why it cannot be (-s: short enough for a slide)",
 	Run: func(c *Context, args []string) error {
-		opts, args, err := Options(args, "sp:")
+		opts, args, err := coreutils.Options(args, "sp:")
 		if err != nil {
 			return err
 		}
@@ -36,12 +37,12 @@ var explainCommand = &Command{
 		if err != nil {
 			return err
 		}
-		if has(opts, 's') && at.Kind != attach.Program && !at.Return {
+		if coreutils.Given(opts, 's') && at.Kind != attach.Program && !at.Return {
 			return explain.Slide(c.Out, at)
 		}
 		var b bytes.Buffer
 		err = explainSite(c, &b, at)
-		if err != nil || !has(opts, 's') {
+		if err != nil || !coreutils.Given(opts, 's') {
 			c.Out.Write(b.Bytes())
 			return err
 		}

@@ -1,6 +1,10 @@
 package shell
 
-import "fmt"
+import (
+	"fmt"
+
+	"sonde/shell/coreutils"
+)
 
 var freeCommand = &Command{
 	Name:  "free",
@@ -10,7 +14,7 @@ var freeCommand = &Command{
 }
 
 func free(c *Context, args []string) error {
-	opts, rest, err := Options(args, "bkmh")
+	opts, rest, err := coreutils.Options(args, "bkmh")
 	if err != nil {
 		return err
 	}
@@ -22,11 +26,11 @@ func free(c *Context, args []string) error {
 	}
 	size := func(n uint64) string { return fmt.Sprint(n >> 10) }
 	switch {
-	case has(opts, 'b'):
+	case coreutils.Given(opts, 'b'):
 		size = func(n uint64) string { return fmt.Sprint(n) }
-	case has(opts, 'm'):
+	case coreutils.Given(opts, 'm'):
 		size = func(n uint64) string { return fmt.Sprint(n >> 20) }
-	case has(opts, 'h'):
+	case coreutils.Given(opts, 'h'):
 		size = humanSize
 	}
 	m := c.Machine.Memory()

@@ -14,6 +14,7 @@ import (
 	"sonde/kernel/refusal"
 	"sonde/probe/attach"
 	"sonde/probe/attach/quote"
+	"sonde/shell/coreutils"
 	"sonde/shell/replay"
 )
 
@@ -73,9 +74,9 @@ type glassLine struct {
 
 // parseGlass reads the arguments of the command.
 //
-// Errors: ErrUsage, and those of attach.ParseSiteOf.
+// Errors: coreutils.ErrUsage, and those of attach.ParseSiteOf.
 func parseGlass(args []string) (g glassLine, err error) {
-	opts, args, err := Options(args, "+t:n:c:wsjo")
+	opts, args, err := coreutils.Options(args, "+t:n:c:wsjo")
 	if err != nil {
 		return g, err
 	}
@@ -83,12 +84,12 @@ func parseGlass(args []string) (g glassLine, err error) {
 		return g, Usagef("give one place")
 	}
 	g.command = args[1:]
-	g.slide, g.json = has(opts, 's'), has(opts, 'j')
-	if g.way = has(opts, 'o'); g.way && (len(opts) > 2 || len(opts) == 2 && !g.slide && !g.json || len(g.command) > 0) {
+	g.slide, g.json = coreutils.Given(opts, 's'), coreutils.Given(opts, 'j')
+	if g.way = coreutils.Given(opts, 'o'); g.way && (len(opts) > 2 || len(opts) == 2 && !g.slide && !g.json || len(g.command) > 0) {
 		return g, Usagef("-o takes only -s or -j, and a place")
 	}
 	q := &g.request
-	q.Hit, q.CPU, q.Witness = 2, -1, has(opts, 'w')
+	q.Hit, q.CPU, q.Witness = 2, -1, coreutils.Given(opts, 'w')
 	if n, ok := opts['n']; ok {
 		if q.Hit, err = strconv.ParseUint(n, 10, 62); err != nil || q.Hit == 0 {
 			return g, Usagef("%q is not the number of a hit", n)
@@ -141,7 +142,7 @@ func GlassRequest(line string) (replay.Request, error) {
 	words := slices.DeleteFunc(quote.Split(line, " \t\r\n", 0), func(word string) bool { return word == "" })
 	g, err := parseGlass(words)
 	switch {
-	case errors.Is(err, ErrUsage):
+	case errors.Is(err, coreutils.ErrUsage):
 		return g.request, refusal.New(syscall.EINVAL, "glass: %v; write [-t TIER] [-n HIT] [-w] [-c CPU] PLACE", err)
 	case err != nil:
 		return g.request, err

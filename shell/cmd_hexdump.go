@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"io"
 	"strconv"
+
+	"sonde/shell/coreutils"
 )
 
 var hexdumpCommand = &Command{
@@ -14,7 +16,7 @@ var hexdumpCommand = &Command{
 }
 
 func hexdump(c *Context, args []string) error {
-	opts, files, err := Options(args, "Cn:s:")
+	opts, files, err := coreutils.Options(args, "Cn:s:")
 	if err != nil {
 		return err
 	}
@@ -33,7 +35,7 @@ func hexdump(c *Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return eachReader(c, files, func(_ string, r io.Reader) error {
+	return c.io("hexdump").Each(files, func(_ string, r io.Reader) error {
 		if _, err := io.CopyN(io.Discard, r, skip); err != nil {
 			return notEnd(err)
 		}

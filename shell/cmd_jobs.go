@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"sonde/shell/coreutils"
 )
 
 // errSub is the error of commands that only work in the user's own shell.
@@ -17,7 +19,7 @@ var jobsCommand = &Command{
 }
 
 func jobs(c *Context, args []string) error {
-	opts, args, err := Options(args, "lp")
+	opts, args, err := coreutils.Options(args, "lp")
 	if err == nil {
 		err = noArgs(args)
 	}
@@ -30,12 +32,12 @@ func jobs(c *Context, args []string) error {
 			pid = fmt.Sprint(n)
 		}
 		switch {
-		case has(opts, 'p'):
+		case coreutils.Given(opts, 'p'):
 			if pid != "" {
 				fmt.Fprintln(c.Out, pid)
 			}
 			continue
-		case has(opts, 'l'):
+		case coreutils.Given(opts, 'l'):
 			pid = fmt.Sprintf("%5s ", pid)
 		default:
 			pid = ""

@@ -17,6 +17,7 @@ import (
 	"sonde/kernel/poll"
 	"sonde/kwatch"
 	"sonde/probe/attach"
+	"sonde/shell/coreutils"
 )
 
 var kwatchCommand = &Command{
@@ -42,7 +43,7 @@ func completeWatch(s *Shell, word string) (words []string) {
 }
 
 func runKwatch(c *Context, args []string) error {
-	opts, args, err := Options(args, "+n:p:")
+	opts, args, err := coreutils.Options(args, "+n:p:")
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"sonde/shell/coreutils"
 )
 
 var lessCommand = &Command{
@@ -15,8 +17,8 @@ var lessCommand = &Command{
 	Run: func(c *Context, args []string) error {
 		v := &viewer{c: c}
 		v.rows, v.columns = c.Shell.screen()
-		err := eachReader(c, args, func(_ string, r io.Reader) error {
-			return eachLine(r, func(line string) error {
+		err := c.io("less").Each(args, func(_ string, r io.Reader) error {
+			return coreutils.EachLine(r, func(line string) error {
 				v.lines = append(v.lines, line)
 				return nil
 			})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"sonde/kernel/module"
+	"sonde/shell/coreutils"
 )
 
 var lsmodCommand = &Command{
@@ -14,14 +15,14 @@ var lsmodCommand = &Command{
 }
 
 func lsmod(c *Context, args []string) error {
-	opts, rest, err := Options(args, "a")
+	opts, rest, err := coreutils.Options(args, "a")
 	if err != nil {
 		return err
 	}
 	if err := noArgs(rest); err != nil {
 		return err
 	}
-	if has(opts, 'a') {
+	if coreutils.Given(opts, 'a') {
 		for _, m := range module.Available() {
 			if _, err := fmt.Fprintf(c.Out, "%-23s %s\n", m.Name, m.Doc); err != nil {
 				return err

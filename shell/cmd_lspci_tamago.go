@@ -7,6 +7,7 @@ import (
 
 	"sonde/kernel/inspect"
 	"sonde/kernel/vfs"
+	"sonde/shell/coreutils"
 )
 
 var lspciCommand = &Command{
@@ -16,7 +17,7 @@ var lspciCommand = &Command{
 }
 
 func lspci(c *Context, args []string) error {
-	opts, rest, err := Options(args, "vnxs:")
+	opts, rest, err := coreutils.Options(args, "vnxs:")
 	if err != nil {
 		return err
 	}

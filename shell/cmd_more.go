@@ -1,11 +1,12 @@
 package shell
 
 import (
-	"errors"
 	"io"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"sonde/shell/coreutils"
 )
 
 var moreCommand = &Command{
@@ -16,21 +17,14 @@ var moreCommand = &Command{
 		p := &pager{c: c}
 		p.rows, p.columns = c.Shell.screen()
 		p.left = p.rows - 1
-		err := eachReader(c, args, func(_ string, r io.Reader) error {
+		return c.io("more").Each(args, func(_ string, r io.Reader) error {
 			if p.over {
 				return nil
 			}
-			return eachLine(r, p.show)
+			return coreutils.EachLine(r, p.show)
 		})
-		if p.over && errors.Is(err, errOver) {
-			return nil
-		}
-		return err
 	},
 }
-
-// errOver ends the output after q.
-var errOver = errors.New("q")
 
 // pager shows lines until the screen is full, and then waits for a key. Without a terminal, as in a
 // script, it does not wait.
@@ -41,7 +35,7 @@ type pager struct {
 	over          bool
 }
 
-// show prints a line. Errors: errOver.
+// show prints a line. Errors: io.EOF after q.
 func (p *pager) show(line string) error {
 	n := max(1, (utf8.RuneCountInString(strings.TrimRight(line, "\n"))+p.columns-1)/p.columns)
 	if p.left < n && p.c.Shell.typeAhead != nil {
@@ -69,7 +63,7 @@ func (p *pager) ask() error {
 				return nil
 			case 'q', 'Q':
 				p.over = true
-				return errOver
+				return io.EOF
 			}
 		}
 		select {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"sonde/shell/coreutils"
 	"sonde/sysctl"
 )
 
@@ -24,11 +25,11 @@ var sysctlCommand = &Command{
 }
 
 func sysctlRun(c *Context, args []string) error {
-	opts, words, err := Options(args, "adnw")
+	opts, words, err := coreutils.Options(args, "adnw")
 	if err != nil {
 		return err
 	}
-	if has(opts, 'a') {
+	if coreutils.Given(opts, 'a') {
 		for _, k := range sysctl.All() {
 			if err := printParameter(c, k, opts); err != nil {
 				return err
@@ -49,7 +50,7 @@ func sysctlRun(c *Context, args []string) error {
 // sysctlWord sets or shows a parameter.
 func sysctlWord(c *Context, word string, opts map[byte]string) error {
 	name, value, set := strings.Cut(word, "=")
-	if has(opts, 'w') && !set {
+	if coreutils.Given(opts, 'w') && !set {
 		return Usagef("-w needs name=value, not %q", word)
 	}
 	name = strings.TrimSpace(name)
@@ -72,9 +73,9 @@ func sysctlWord(c *Context, word string, opts map[byte]string) error {
 func printParameter(c *Context, k sysctl.Parameter, opts map[byte]string) error {
 	line := sysctl.Line(k)
 	switch {
-	case has(opts, 'd'):
+	case coreutils.Given(opts, 'd'):
 		line = fmt.Sprintf("%s: %s (default %s)", k.Name(), k.Doc(), k.Default())
-	case has(opts, 'n'):
+	case coreutils.Given(opts, 'n'):
 		line = k.String()
 	}
 	_, err := fmt.Fprintln(c.Out, line)

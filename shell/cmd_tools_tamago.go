@@ -5,6 +5,7 @@ package shell
 import (
 	"strconv"
 
+	"sonde/shell/coreutils"
 	"sonde/tools"
 )
 
@@ -24,7 +25,7 @@ func toolCommand(t tools.Tool) *Command {
 }
 
 func runTool(c *Context, t tools.Tool, args []string) error {
-	opts, args, err := Options(args, "dvi:c:p:")
+	opts, args, err := coreutils.Options(args, "dvi:c:p:")
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func runTool(c *Context, t tools.Tool, args []string) error {
 	}
 	bt := []string{"-q", "-e", script}
 	for _, o := range "dv" {
-		if has(opts, byte(o)) {
+		if coreutils.Given(opts, byte(o)) {
 			bt = append(bt, "-"+string(o))
 		}
 	}

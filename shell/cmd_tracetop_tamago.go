@@ -11,6 +11,7 @@ import (
 
 	"sonde/kernel/cpu"
 	"sonde/probe/program"
+	"sonde/shell/coreutils"
 )
 
 var tracetopCommand = &Command{
@@ -21,7 +22,7 @@ var tracetopCommand = &Command{
 }
 
 func runTracetop(c *Context, args []string) error {
-	opts, args, err := Options(args, "n:d:")
+	opts, args, err := coreutils.Options(args, "n:d:")
 	if err == nil {
 		err = noArgs(args)
 	}

@@ -3,6 +3,8 @@ package shell
 import (
 	"fmt"
 	"strings"
+
+	"sonde/shell/coreutils"
 )
 
 var unameCommand = &Command{
@@ -13,7 +15,7 @@ var unameCommand = &Command{
 }
 
 func uname(c *Context, args []string) error {
-	opts, rest, err := Options(args, "asnrvm")
+	opts, rest, err := coreutils.Options(args, "asnrvm")
 	if err != nil {
 		return err
 	}
@@ -29,7 +31,7 @@ func uname(c *Context, args []string) error {
 		opt  byte
 		text string
 	}{{'s', u.System}, {'n', u.Node}, {'r', u.Release}, {'v', u.Version}, {'m', u.Machine}} {
-		if has(opts, p.opt) || has(opts, 'a') || len(opts) == 0 && p.opt == 's' {
+		if coreutils.Given(opts, p.opt) || coreutils.Given(opts, 'a') || len(opts) == 0 && p.opt == 's' {
 			parts = append(parts, p.text)
 		}
 	}

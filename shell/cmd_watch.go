@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sonde/shell/coreutils"
 )
 
 var watchCommand = &Command{
@@ -17,7 +19,7 @@ var watchCommand = &Command{
 }
 
 func runWatch(c *Context, args []string) error {
-	opts, args, err := Options(args, "+n:c:")
+	opts, args, err := coreutils.Options(args, "+n:c:")
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,13 @@
 package shell
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"syscall"
+
+	"sonde/shell/coreutils"
 )
 
 // Command is one command of the shell.
@@ -45,10 +46,7 @@ func (c *Context) Interrupted() bool {
 }
 
 // Status is an error that only sets $? and prints nothing.
-type Status int
-
-// Error implements error.
-func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+type Status = coreutils.Status
 
 // Statuses that the shell itself sets.
 const (
@@ -61,63 +59,8 @@ const (
 	statusInterrupted   = 130
 )
 
-// ErrUsage is what a command returns, wrapped, when its arguments are wrong.
-var ErrUsage = errors.New("usage")
-
-// usageError prints as its message alone.
-type usageError string
-
-func (e usageError) Error() string { return string(e) }
-func (e usageError) Unwrap() error { return ErrUsage }
-
 // Usagef returns an error that makes the shell print the usage, with status 2.
-func Usagef(format string, args ...any) error {
-	return usageError(fmt.Sprintf(format, args...))
-}
-
-// Options takes single-letter options out of args, as getopt(3) does. known lists them; a letter followed
-// by ":" takes a value, and the value of any other is the letter, once for each time that it was given.
-// "--" ends them; with "+" at the beginning of known, the first word that is not an option does, too.
-//
-// Errors: ErrUsage.
-func Options(args []string, known string) (opts map[byte]string, operands []string, err error) {
-	known, first := strings.CutPrefix(known, "+")
-	opts = make(map[byte]string)
-	for len(args) > 0 {
-		word := args[0]
-		args = args[1:]
-		if word == "--" {
-			break
-		}
-		if len(word) < 2 || word[0] != '-' {
-			operands = append(operands, word)
-			if first {
-				break
-			}
-			continue
-		}
-		for i := 1; i < len(word); i++ {
-			at := strings.IndexByte(known, word[i])
-			if at < 0 || word[i] == ':' {
-				return nil, nil, Usagef("unknown option -%c", word[i])
-			}
-			if !strings.HasPrefix(known[at+1:], ":") {
-				opts[word[i]] += word[i : i+1]
-				continue
-			}
-			value := word[i+1:]
-			if value == "" {
-				if len(args) == 0 {
-					return nil, nil, Usagef("option -%c needs a value", word[i])
-				}
-				value, args = args[0], args[1:]
-			}
-			opts[word[i]] = value
-			break
-		}
-	}
-	return opts, append(operands, args...), nil
-}
+func Usagef(format string, args ...any) error { return coreutils.Usagef(format, args...) }
 
 // noArgs refuses any argument.
 func noArgs(args []string) error {
@@ -137,12 +80,10 @@ func missing(what string) error {
 // builtins are the commands that every shell has, also in tests on the host;
 // machine_commands_tamago.go adds the others.
 var builtins = []*Command{
-	acpidumpCommand, bgCommand, catCommand, clearCommand, dateCommand, dmesgCommand, dmidecodeCommand, echoCommand, falseCommand,
-	exitCommand, fgCommand, freeCommand, grepCommand, headCommand, hexdumpCommand, historyCommand, insmodCommand,
-	jobsCommand, killCommand, lessCommand, lsCommand, lscpuCommand, lsmodCommand, mkdirCommand, modinfoCommand, moreCommand,
-	poweroffCommand, psCommand, rebootCommand, rmCommand, rmmodCommand,
-	sleepCommand, sysctlCommand, tailCommand, trueCommand, unameCommand,
-	uptimeCommand, waitCommand, wcCommand,
+	acpidumpCommand, bgCommand, clearCommand, dateCommand, dmesgCommand, dmidecodeCommand,
+	exitCommand, fgCommand, freeCommand, hexdumpCommand, historyCommand, insmodCommand,
+	jobsCommand, lessCommand, lscpuCommand, lsmodCommand, modinfoCommand, moreCommand,
+	poweroffCommand, psCommand, rebootCommand, rmmodCommand, sysctlCommand, unameCommand, uptimeCommand, waitCommand,
 }
 
 // Commands returns all commands, sorted by name.

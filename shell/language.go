@@ -15,6 +15,7 @@ import (
 
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
+	"sonde/shell/coreutils"
 )
 
 // language are the commands that change the shell itself.
@@ -86,20 +87,20 @@ func shift(c *Context, args []string) error {
 }
 
 func unset(c *Context, args []string) error {
-	opts, names, err := Options(args, "+fv")
+	opts, names, err := coreutils.Options(args, "+fv")
 	if err != nil {
 		return err
 	}
 	s := c.Shell
 	for _, name := range names {
-		if !has(opts, 'f') && !syntax.ValidName(name) && s.funcs[name] == nil {
+		if !coreutils.Given(opts, 'f') && !syntax.ValidName(name) && s.funcs[name] == nil {
 			err = firstOf(err, fmt.Errorf("%q is not the name of a variable", name))
 			continue
 		}
 		f := s.funcs[name]
 		_, isVar := s.vars[name]
 		switch {
-		case has(opts, 'f') || f != nil && !isVar && !has(opts, 'v'):
+		case coreutils.Given(opts, 'f') || f != nil && !isVar && !coreutils.Given(opts, 'v'):
 			if f != nil {
 				s.bytes -= f.size
 				delete(s.funcs, name)
@@ -196,18 +197,18 @@ func leave(how flow) func(*Context, []string) error {
 const maxLine = 64 << 10
 
 func read(c *Context, args []string) error {
-	opts, names, err := Options(args, "rp:")
+	opts, names, err := coreutils.Options(args, "rp:")
 	if err != nil {
 		return err
 	}
 	io.WriteString(c.Out, opts['p'])
-	text, err := readLine(c, !has(opts, 'r'))
+	text, err := readLine(c, !coreutils.Given(opts, 'r'))
 	s := c.Shell
 	fields := []string{text}
 	if len(names) == 0 {
 		names = []string{"REPLY"}
 	} else {
-		fields = expand.ReadFields(&expand.Config{Env: s}, text, len(names), has(opts, 'r'))
+		fields = expand.ReadFields(&expand.Config{Env: s}, text, len(names), coreutils.Given(opts, 'r'))
 	}
 	for i, name := range names {
 		if !syntax.ValidName(name) {

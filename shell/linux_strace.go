@@ -11,6 +11,7 @@ import (
 	"sonde/kernel/vfs"
 	"sonde/linux/strace"
 	calls "sonde/linux/syscall"
+	"sonde/shell/coreutils"
 )
 
 var straceCommand = &Command{
@@ -23,11 +24,11 @@ var straceCommand = &Command{
 func init() { builtins = append(builtins, straceCommand) }
 
 func runStrace(c *Context, args []string) error {
-	opts, args, err := Options(args, "+fcp:e:o:")
+	opts, args, err := coreutils.Options(args, "+fcp:e:o:")
 	if err != nil {
 		return err
 	}
-	o := strace.Options{Follow: has(opts, 'f'), Count: has(opts, 'c')}
+	o := strace.Options{Follow: coreutils.Given(opts, 'f'), Count: coreutils.Given(opts, 'c')}
 	if o.Wanted, err = straceWanted(opts['e']); err != nil {
 		return err
 	}

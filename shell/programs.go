@@ -109,7 +109,7 @@ func executable(path string) error {
 // isProgram reports whether a word that is not a command of the shell means a program: a path does,
 // even if no file is there.
 func (s *Shell) isProgram(word string) bool {
-	if s.commands[word] != nil || s.Machine.Programs == nil {
+	if s.builtin(word) != nil || s.Machine.Programs == nil {
 		return false
 	}
 	_, err := s.findProgram(word)

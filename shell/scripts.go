@@ -11,6 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"sonde/kernel/vfs"
+	"sonde/shell/coreutils"
 )
 
 // The commands that run text, files, or other commands. They are not in a table that the compiler
@@ -118,7 +119,7 @@ func runSh(c *Context, args []string) error {
 	case len(args) > 0:
 		return runFile(c, c.path(args[0]), args)
 	default:
-		b, err := io.ReadAll(io.LimitReader(&interruptible{c, c.In}, maxScript+1))
+		b, err := io.ReadAll(io.LimitReader(interruptible{c, c.In}, maxScript+1))
 		if err != nil {
 			return err
 		}
@@ -139,7 +140,7 @@ func runFile(c *Context, file string, words []string) error {
 		if errors.Is(err, syscall.ENOENT) {
 			status = Status(statusNotFound)
 		}
-		fmt.Fprintf(c.Err, "sh: %s\n", message(nil, err))
+		fmt.Fprintf(c.Err, "sh: %s\n", coreutils.Message("", err))
 		return status
 	}
 	s := c.again()
@@ -194,14 +195,14 @@ func exported(from *state) *state {
 }
 
 func plainCommand(c *Context, args []string) error {
-	opts, args, err := Options(args, "+v")
+	opts, args, err := coreutils.Options(args, "+v")
 	switch {
 	case err != nil:
 		return err
 	case len(args) == 0:
 		return Usagef("give a command")
-	case has(opts, 'v'):
-		return eachPath(args, func(name string) error {
+	case coreutils.Given(opts, 'v'):
+		return coreutils.EachPath(args, func(name string) error {
 			what, _ := c.Shell.whatIs(name)
 			if what == "" {
 				return Status(statusError)
@@ -215,7 +216,7 @@ func plainCommand(c *Context, args []string) error {
 }
 
 func tellTypes(c *Context, args []string) error {
-	return eachPath(args, func(name string) error {
+	return coreutils.EachPath(args, func(name string) error {
 		what, kind := c.Shell.whatIs(name)
 		if what == "" {
 			return fmt.Errorf("%s: not found", name)
@@ -230,7 +231,7 @@ func (s *Shell) whatIs(name string) (what, kind string) {
 	switch file, err := s.findProgram(name); {
 	case s.funcs[name] != nil:
 		return name, "a function"
-	case s.commands[name] != nil:
+	case s.builtin(name) != nil:
 		return name, "a command of the shell"
 	case syntax.IsKeyword(name):
 		return name, "a word of the language"

@@ -58,6 +58,7 @@ func New(m *Machine, out io.Writer) *Shell {
 		jobs: new(jobTable), outMu: new(sync.Mutex), name: "sh", state: newState(),
 	}
 	s.Register(builtins...)
+	s.Register(shared()...)
 	s.Register(language...)
 	// Those that read the table, or run scripts, cannot be in it.
 	s.Register(helpCommand, repeatCommand, timeCommand, watchCommand, shCommand, evalCommand, dotCommand, sourceCommand, commandCommand, typeCommand, execCommand)

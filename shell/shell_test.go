@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -38,12 +37,12 @@ func TestLanguage(t *testing.T) {
 		{"only an operator", "&& true", "sh: line 1: && can only immediately follow a statement\n", 2},
 		{"open end", "true &&", "sh: line 1: && must be followed by a statement\n", 2},
 		{"errors apart", "cat /none 2>/tmp/l1; head -1 < /tmp/l1", "cat: /none: no such file or directory\n", 0},
-		{"errors too", "cat /none 2>&1 | wc -l; cat /none >/tmp/l1 2>&1; wc -l /tmp/l1", "1\n1\n", 0},
+		{"errors too", "cat /none 2>&1 | wc -l; cat /none >/tmp/l1 2>&1; wc -l /tmp/l1", "1\n1 /tmp/l1\n", 0},
 		{"a digit in a word", "echo a2> /tmp/l1; cat /tmp/l1", "a2\n", 0},
 		{"only &", "& echo a", "sh: line 1: & can only immediately follow a statement\n", 2},
 		{"& after &&", "true && & echo a", "sh: line 1: && must be followed by a statement\n", 2},
 		{"no file", "echo a >", "sh: line 1: > must be followed by a word\n", 2},
-		{"file without command", "> /tmp/l1; wc -c /tmp/l1", "0\n", 0},
+		{"file without command", "> /tmp/l1; wc -c /tmp/l1", "0 /tmp/l1\n", 0},
 	}
 	for _, tt := range tests {
 		out, status := runScript(tt.script)
@@ -84,35 +83,6 @@ func TestOutputToAControlFileIsOneWrite(t *testing.T) {
 	if want := "[    0.000000] enabled gets \"1\"\n"; out != want || status != 0 {
 		t.Errorf("got %q, status %d", out, status)
 	}
-}
-
-// TestOptions: they may stand behind operands, unless these are a command with options of its own.
-func TestOptions(t *testing.T) {
-	for _, c := range []struct{ args, known, opts, operands string }{
-		{"-a x -n 5 y", "an:", "map[a:a n:5]", "[x y]"},
-		{"x -an5 -- -y -a", "an:", "map[a:a n:5]", "[x -y -a]"},
-		{"-a x -n 5", "+an:", "map[a:a]", "[x -n 5]"},
-		{"-aa - -a", "an:", "map[a:aaa]", "[-]"},
-		{"x -n", "an:", "", "option -n needs a value"},
-		{"x -b", "an:", "", "unknown option -b"},
-	} {
-		opts, operands, err := Options(strings.Fields(c.args), c.known)
-		got, rest := fmt.Sprint(byName(opts)), fmt.Sprint(operands)
-		if err != nil {
-			got, rest = "", err.Error()
-		}
-		if got != c.opts || rest != c.operands {
-			t.Errorf("%s: %s %s, want %s %s", c.args, got, rest, c.opts, c.operands)
-		}
-	}
-}
-
-func byName(opts map[byte]string) map[string]string {
-	names := map[string]string{}
-	for o, value := range opts {
-		names[string(o)] = value
-	}
-	return names
 }
 
 func TestEveryCommandHasHelpAndRefusesUnknownOptions(t *testing.T) {

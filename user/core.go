@@ -5,15 +5,11 @@ import (
 
 	uroot "github.com/u-root/u-root/pkg/core"
 	"github.com/u-root/u-root/pkg/core/base64"
-	"github.com/u-root/u-root/pkg/core/cat"
 	"github.com/u-root/u-root/pkg/core/chmod"
 	"github.com/u-root/u-root/pkg/core/cp"
 	"github.com/u-root/u-root/pkg/core/find"
-	"github.com/u-root/u-root/pkg/core/ls"
-	"github.com/u-root/u-root/pkg/core/mkdir"
 	"github.com/u-root/u-root/pkg/core/mktemp"
 	"github.com/u-root/u-root/pkg/core/mv"
-	"github.com/u-root/u-root/pkg/core/rm"
 	"github.com/u-root/u-root/pkg/core/shasum"
 	"github.com/u-root/u-root/pkg/core/tar"
 	"github.com/u-root/u-root/pkg/core/touch"
@@ -24,15 +20,11 @@ import (
 // be imported: package tools has the few of them that scripts need.
 var core = map[string]func() uroot.Command{
 	"base64": base64.New,
-	"cat":    cat.New,
 	"chmod":  chmod.New,
 	"cp":     cp.New,
 	"find":   find.New,
-	"ls":     ls.New,
-	"mkdir":  mkdir.New,
 	"mktemp": mktemp.New,
 	"mv":     mv.New,
-	"rm":     rm.New,
 	"shasum": shasum.New,
 	"tar":    tar.New,
 	"touch":  touch.New,

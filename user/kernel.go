@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"sonde/user/tools"
+	"sonde/shell/coreutils"
 )
 
 // commandFile is where the kernel's shell takes commands, and gives answers, in parts; shell/handed.go says
@@ -34,7 +34,7 @@ const (
 
 // handOver has a command of the kernel's shell run in the current folder, and prints what it says. ^C ends
 // the command, not this program: what it says at its end is printed, too.
-func handOver(s tools.Streams, f io.ReadWriter, words ...string) error {
+func handOver(u *coreutils.IO, f io.ReadWriter, words ...string) error {
 	here, err := os.Getwd()
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func handOver(s tools.Streams, f io.ReadWriter, words ...string) error {
 		<-interrupts
 		writePart(f, theInterrupt, "")
 	}()
-	return answered(s, bufio.NewReader(f), f)
+	return answered(u, bufio.NewReader(f), f)
 }
 
 // writePart writes a part at once.
@@ -61,13 +61,13 @@ func writePart(f io.Writer, kind uint32, data string) error {
 
 // answered prints the parts of an answer, gives the command the input that it asks for, and returns the status
 // at its end.
-func answered(s tools.Streams, r io.Reader, w io.Writer) error {
+func answered(u *coreutils.IO, r io.Reader, w io.Writer) error {
 	for {
 		var head [2]uint32
 		if err := binary.Read(r, binary.LittleEndian, &head); err != nil {
 			return fmt.Errorf("the kernel's answer: %w", err)
 		}
-		if to := map[uint32]io.Writer{output: s.Out, errorOutput: s.Err}[head[0]]; to != nil {
+		if to := map[uint32]io.Writer{output: u.Out, errorOutput: u.Err}[head[0]]; to != nil {
 			if _, err := io.CopyN(to, r, int64(head[1])); err != nil {
 				return err
 			}
@@ -80,14 +80,14 @@ func answered(s tools.Streams, r io.Reader, w io.Writer) error {
 		if head[0] == asksInput {
 			go func() { // the command can end before something is typed
 				b := make([]byte, n)
-				n, err := s.In.Read(b)
+				n, err := u.In.Read(b)
 				if err != nil && err != io.EOF {
-					fmt.Fprintln(s.Err, err)
+					fmt.Fprintln(u.Err, err)
 				}
 				writePart(w, theInput, string(b[:n]))
 			}()
 		} else if n != 0 {
-			return tools.Status(n)
+			return coreutils.Status(n)
 		} else {
 			return nil
 		}

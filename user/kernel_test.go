@@ -6,20 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"sonde/user/tools"
+	"sonde/shell/coreutils"
 )
 
 // TestAnswersOfTheKernel: a command gets as much input as it asks for, and no more is read.
 func TestAnswersOfTheKernel(t *testing.T) {
 	var out, errs bytes.Buffer
 	in := strings.NewReader("typed, and left")
-	s := tools.Streams{In: in, Out: &out, Err: &errs}
+	u := &coreutils.IO{In: in, Out: &out, Err: &errs}
 	written := make(chan string, 1)
 	w := writerFunc(func(p []byte) { written <- string(p) })
 	answer := "\x01\x00\x00\x00\x02\x00\x00\x00hi\x02\x00\x00\x00\x03\x00\x00\x00bad\x04\x00\x00\x00\x04\x00\x00\x00\x05\x00\x00\x00"
 	end := "\x01\x00\x00\x00\x01\x00\x00\x00!\x03\x00\x00\x00\x04\x00\x00\x00\x05\x00\x00\x00"
 	asked, rest := strings.NewReader(answer), strings.NewReader(end)
-	err := answered(s, io.MultiReader(asked, readerFunc(func(p []byte) (int, error) {
+	err := answered(u, io.MultiReader(asked, readerFunc(func(p []byte) (int, error) {
 		if rest.Len() == len(end) {
 			if part := <-written; part != "\x02\x00\x00\x00\x05\x00\x00\x00typed" {
 				t.Errorf("input: %q", part)
@@ -27,10 +27,10 @@ func TestAnswersOfTheKernel(t *testing.T) {
 		}
 		return rest.Read(p)
 	})), w)
-	if err != tools.Status(5) || out.String() != "hi!" || errs.String() != "bad" || in.Len() != len(", and left") {
+	if err != coreutils.Status(5) || out.String() != "hi!" || errs.String() != "bad" || in.Len() != len(", and left") {
 		t.Errorf("%v, %q, %q, %d bytes left", err, &out, &errs, in.Len())
 	}
-	if err := answered(s, strings.NewReader(answer[:9]), w); err == nil {
+	if err := answered(u, strings.NewReader(answer[:9]), w); err == nil {
 		t.Error("half an answer is none")
 	}
 }

@@ -15,47 +15,25 @@ import (
 	"path/filepath"
 	"slices"
 
+	"sonde/shell/coreutils"
 	"sonde/user/tools"
 )
 
-// A program gets its arguments without its name.
-type program func(args []string) error
-
-// status is an error that only sets the exit status.
-type status = tools.Status
-
 // own are the programs that are not u-root's.
-var own = map[string]program{
-	"burn":   burn,
-	"echo":   tool(tools.Echo),
-	"env":    tool(tools.Env),
-	"false":  tool(tools.False),
-	"grep":   tool(tools.Grep),
-	"gunzip": tool(tools.Gzip("gunzip")),
-	"gzip":   tool(tools.Gzip("gzip")),
-	"head":   tool(tools.Head),
-	"kill":   tool(tools.Kill),
-	"ln":     tool(tools.Ln),
-	"myprog": myprog,
-	"nm":     tool(nm),
-	"seq":    tool(tools.Seq),
-	"sh":     tool(sh),
-	"sleep":  sleep,
-	"sort":   tool(tools.Sort),
-	"tail":   tool(tools.Tail),
-	"tee":    tool(tools.Tee),
-	"true":   tool(tools.True),
-	"uniq":   tool(tools.Uniq),
-	"wc":     tool(tools.Wc),
-	"work":   work,
-	"zcat":   tool(tools.Gzip("zcat")),
-}
+var own = commands(coreutils.Commands, tools.Commands, []*coreutils.Command{
+	{Name: "burn", Usage: "[-n cpus] [-t duration]", Help: "keep processors busy without a system call", Verbatim: true, Run: burn},
+	{Name: "myprog", Usage: "[-n calls] [-every duration] [-burst calls]", Help: "call myfunc again and again", Verbatim: true, Run: myprog},
+	{Name: "nm", Usage: "[-n | -p] file...", Help: "list the symbols of programs (-n: by address, -p: unsorted)", Run: nm},
+	{Name: "sh", Usage: "[-efux] [-c script | file] [parameter...]", Help: "run a script, a file, or the input", Verbatim: true, Run: sh},
+	{Name: "work", Usage: "[-n goroutines] [-rounds n]", Help: "calculate in several goroutines", Verbatim: true, Run: work},
+})
 
-// tool makes a program of a command.
-func tool(c tools.Command) program {
-	return func(args []string) error {
-		return c(tools.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, args)
+func commands(lists ...[]*coreutils.Command) map[string]*coreutils.Command {
+	all := map[string]*coreutils.Command{}
+	for _, c := range slices.Concat(lists...) {
+		all[c.Name] = c
 	}
+	return all
 }
 
 func main() {
@@ -68,12 +46,13 @@ func main() {
 
 // run runs a program and returns its exit status.
 func run(name string, args []string) int {
+	u := &coreutils.IO{Name: name, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Files: files{}, Kill: kill}
 	var err error
-	switch p, isOwn := own[name]; {
+	switch c, isOwn := own[name]; {
 	case name == "box":
 		list()
 	case isOwn:
-		err = p(args)
+		return c.Exec(u, args)
 	case core[name] != nil:
 		err = runCore(name, args)
 	default:
@@ -83,18 +62,10 @@ func run(name string, args []string) int {
 			return 127
 		}
 		if err = open; err == nil {
-			err = handOver(tools.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, f, append([]string{name}, args...)...)
+			err = handOver(u, f, append([]string{name}, args...)...)
 		}
 	}
-	var s status
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &s):
-		return int(s)
-	}
-	fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
-	return 1
+	return coreutils.Report(os.Stderr, name, "", err)
 }
 
 // list prints the names of all programs.

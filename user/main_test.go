@@ -54,7 +54,7 @@ func TestProgramsAndTheirStatus(t *testing.T) {
 		{"text\n", []string{"cat"}, "text\n", 0},
 		{"", []string{"cat", "/no/such/file"}, "", 1},
 		{"", []string{"nosuch"}, "", 127},
-		{"", []string{"sleep", "-1"}, "", 1},
+		{"", []string{"sleep", "-1"}, "", 2},
 		{"", []string{"sleep", "0.01"}, "", 0},
 		{"", []string{"burn", "-x"}, "", 2},
 		{"", []string{"work", "-n", "2", "-rounds", "3"}, "196044415fafc7a6\n", 0},

@@ -7,18 +7,20 @@ import (
 	"syscall"
 	"time"
 	_ "unsafe" // for go:linkname
+
+	"sonde/shell/coreutils"
 )
 
 // myprog is the program to be probed. It calls myfunc again and again, and prints each result:
 // myprog [-n CALLS] [-every DURATION] [-burst CALLS]. With -burst, it makes further calls in between,
 // without printing.
-func myprog(args []string) error {
+func myprog(_ *coreutils.IO, args []string) error {
 	flags := flag.NewFlagSet("myprog", flag.ContinueOnError)
 	n := flags.Int("n", 0, "how many calls to print; 0: no limit")
 	every := flags.Duration("every", time.Second, "time between two printed calls")
 	burst := flags.Int("burst", 0, "how many calls to make without printing between two printed ones")
 	if err := flags.Parse(args); err != nil {
-		return status(2)
+		return coreutils.Misused
 	}
 	for i := 1; *n == 0 || i <= *n; i++ {
 		counter = i

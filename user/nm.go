@@ -11,30 +11,29 @@ import (
 	"slices"
 	"strings"
 
-	"sonde/user/tools"
+	"sonde/shell/coreutils"
 )
 
 // nm lists the symbols of programs, as nm(1) of POSIX does: nm [-n | -p] FILE... They are sorted by
 // name; by address with -n; not at all with -p. A name without a file is looked for in PATH.
-func nm(s tools.Streams, args []string) error {
-	f := tools.Flags(s, "nm")
-	number, plain := f.Bool("n", false, "sort by address"), f.Bool("p", false, "do not sort")
-	if err := tools.Parse(f, args); err != nil {
+func nm(u *coreutils.IO, args []string) error {
+	opts, files, err := coreutils.Options(args, "np")
+	if err != nil {
 		return err
 	}
-	if f.NArg() == 0 {
-		return errors.New("no file given")
+	if len(files) == 0 {
+		return coreutils.Usagef("give a file")
 	}
 	order := byName
 	switch {
-	case *plain:
+	case coreutils.Given(opts, 'p'):
 		order = nil
-	case *number:
+	case coreutils.Given(opts, 'n'):
 		order = byAddress
 	}
-	w := bufio.NewWriter(s.Out)
-	for _, path := range f.Args() {
-		if f.NArg() > 1 {
+	w := bufio.NewWriter(u.Out)
+	for _, path := range files {
+		if len(files) > 1 {
 			fmt.Fprintf(w, "\n%s:\n", path)
 		}
 		if err := symbols(w, programFile(path), order); err != nil {

@@ -12,13 +12,13 @@ import (
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 
-	"sonde/user/tools"
+	"sonde/shell/coreutils"
 )
 
 const (
-	syntaxError  = tools.Status(2)
-	cannotOpen   = tools.Status(127)
-	interrupted  = tools.Status(130)
+	syntaxError  = coreutils.Status(2)
+	cannotOpen   = coreutils.Status(127)
+	interrupted  = coreutils.Status(130)
 	firstPrompt  = "$ "
 	furtherLines = "> "
 )
@@ -28,7 +28,7 @@ const (
 //
 // It differs from a POSIX shell as its library does: there is no job control, subshells are threads of
 // the same process, and $! is not the number of a process.
-func sh(s tools.Streams, args []string) error {
+func sh(u *coreutils.IO, args []string) error {
 	options, args, text := split(args)
 	name := "sh"
 	var from io.Reader
@@ -43,21 +43,21 @@ func sh(s tools.Streams, args []string) error {
 	case len(args) > 0:
 		f, err := os.Open(args[0])
 		if err != nil {
-			fmt.Fprintf(s.Err, "sh: %v\n", err)
+			fmt.Fprintf(u.Err, "sh: %v\n", err)
 			return cannotOpen
 		}
 		defer f.Close()
 		from, name, args = f, args[0], args[1:]
 	}
-	r, err := interp.New(interp.StdIO(s.In, s.Out, s.Err), interp.Interactive(from == nil),
+	r, err := interp.New(interp.StdIO(u.In, u.Out, u.Err), interp.Interactive(from == nil),
 		interp.Params(append(append(options, "--"), args...)...))
 	if err != nil {
 		return err
 	}
 	if from != nil {
-		return script(s, r, from, name)
+		return script(u, r, from, name)
 	}
-	return input(s, r)
+	return input(u, r)
 }
 
 // split separates the shell's options from the arguments of the commands. -c stands alone, or is the
@@ -80,10 +80,10 @@ func split(args []string) (options, rest []string, text bool) {
 }
 
 // script runs all commands of from.
-func script(s tools.Streams, r *interp.Runner, from io.Reader, name string) error {
+func script(u *coreutils.IO, r *interp.Runner, from io.Reader, name string) error {
 	p, err := syntax.NewParser().Parse(from, name)
 	if err != nil {
-		fmt.Fprintf(s.Err, "sh: %v\n", err)
+		fmt.Fprintf(u.Err, "sh: %v\n", err)
 		return syntaxError
 	}
 	return exitStatus(r.Run(context.Background(), p))
@@ -91,10 +91,10 @@ func script(s tools.Streams, r *interp.Runner, from io.Reader, name string) erro
 
 // input runs the commands of the input as they come. On a terminal, ^C ends the command that runs, and
 // not the shell.
-func input(s tools.Streams, r *interp.Runner) error {
+func input(u *coreutils.IO, r *interp.Runner) error {
 	begin, show := context.WithCancel, func(string) {}
-	if f, ok := s.In.(*os.File); ok && isTerminal(f) {
-		show = func(prompt string) { fmt.Fprint(s.Out, prompt) }
+	if f, ok := u.In.(*os.File); ok && isTerminal(f) {
+		show = func(prompt string) { fmt.Fprint(u.Out, prompt) }
 		begin = func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return signal.NotifyContext(ctx, os.Interrupt)
 		}
@@ -103,7 +103,7 @@ func input(s tools.Streams, r *interp.Runner) error {
 	p := syntax.NewParser()
 	var last error
 	show(firstPrompt)
-	err := p.Interactive(s.In, func(list []*syntax.Stmt) bool {
+	err := p.Interactive(u.In, func(list []*syntax.Stmt) bool {
 		if p.Incomplete() {
 			show(furtherLines)
 			return true
@@ -124,7 +124,7 @@ func input(s tools.Streams, r *interp.Runner) error {
 		return true
 	})
 	if err != nil {
-		fmt.Fprintf(s.Err, "sh: %v\n", err)
+		fmt.Fprintf(u.Err, "sh: %v\n", err)
 		return syntaxError
 	}
 	return exitStatus(last)
@@ -134,7 +134,7 @@ func input(s tools.Streams, r *interp.Runner) error {
 func exitStatus(err error) error {
 	var code interp.ExitStatus
 	if errors.As(err, &code) {
-		return tools.Status(code)
+		return coreutils.Status(code)
 	}
 	return err
 }

@@ -7,33 +7,21 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
-)
 
-// sleep waits for a number of seconds.
-func sleep(args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("expected one argument, the number of seconds")
-	}
-	s, err := strconv.ParseFloat(args[0], 64)
-	if err != nil || s < 0 {
-		return fmt.Errorf("%q is not a number of seconds", args[0])
-	}
-	time.Sleep(time.Duration(s * float64(time.Second)))
-	return nil
-}
+	"sonde/shell/coreutils"
+)
 
 // burn keeps CPUs busy without a system call: burn [-n CPUS] [-t DURATION]. It prints how many rounds
 // each thread made.
-func burn(args []string) error {
+func burn(_ *coreutils.IO, args []string) error {
 	flags := flag.NewFlagSet("burn", flag.ContinueOnError)
 	n := flags.Int("n", 1, "how many threads")
 	d := flags.Duration("t", time.Second, "how long to run")
 	if err := flags.Parse(args); err != nil {
-		return status(2)
+		return coreutils.Misused
 	}
 	var wait sync.WaitGroup
 	done := make(chan struct{})
@@ -67,12 +55,12 @@ func spin(done <-chan struct{}) (rounds uint64) {
 
 // work makes garbage in several threads and checks it: work [-n THREADS] [-rounds N].
 // The last line is the same on every machine.
-func work(args []string) error {
+func work(_ *coreutils.IO, args []string) error {
 	flags := flag.NewFlagSet("work", flag.ContinueOnError)
 	n := flags.Int("n", 4, "how many goroutines")
 	rounds := flags.Int("rounds", 20, "how many rounds each goroutine makes")
 	if err := flags.Parse(args); err != nil {
-		return status(2)
+		return coreutils.Misused
 	}
 	sums := make(chan uint64)
 	for i := range *n {

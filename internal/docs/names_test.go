@@ -55,7 +55,7 @@ func readKnown(t *testing.T) known {
 	k := known{
 		targets:  matchesIn(t, target, "Makefile"),
 		sysctls:  map[string]bool{},
-		commands: matchesIn(t, ownCommand, "shell/*.go", "ktest/*.go"),
+		commands: matchesIn(t, ownCommand, "shell/*.go", "shell/coreutils/*.go", "ktest/*.go"),
 	}
 	for name := range matchesIn(t, sysctlName, "*/*.go", "*/*/*.go", "*/*/*/*.go") {
 		k.sysctls[strings.ReplaceAll(name, "_", "-")] = true
@@ -66,7 +66,7 @@ func readKnown(t *testing.T) known {
 			k.commands[strings.TrimSuffix(filepath.Base(file), ".bt")] = true
 		}
 	}
-	maps.Copy(k.commands, matchesIn(t, regexp.MustCompile(`(?m)^\t"([a-z0-9]+)":`), "user/main.go"))
+	maps.Copy(k.commands, matchesIn(t, regexp.MustCompile(`Name: "([a-z0-9]+)"`), "user/main.go", "user/tools/*.go"))
 	return k
 }
 

@@ -113,7 +113,7 @@ func TestMissingIsFound(t *testing.T) {
 	all := readTree(t)
 	const text = "- `optprobe/`: jumps. `explain/` draws, `exclaim/` does not\n" +
 		"`kprobes/no_such_file.go` and `kernel/no_such_folder/` and `no_such_file.s`, [page](none.md),\n" +
-		"but `shell/cmd_NAME.go`, `kernel/vfs.(*File).Read`, `shell/cmd_ls.go`, `hit_trap.go`, `/proc/stat`, `go run ./qemu` and [a page](boot.md)\n"
+		"but `shell/cmd_NAME.go`, `kernel/vfs.(*File).Read`, `shell/cmd_ps.go`, `hit_trap.go`, `/proc/stat`, `go run ./qemu` and [a page](boot.md)\n"
 	want := []string{"kprobes/no_such_file.go", "kernel/no_such_folder/", "no_such_file.s", "none.md"}
 	if got := all.missing("docs/x.md", text); !slices.Equal(got, want) {
 		t.Errorf("missing %q, want %q", got, want)

@@ -90,7 +90,7 @@ func (d *Dir) ownNames() (names []string, more Directory) {
 //
 // Errors: ENOTDIR, and as StatAt (wrapped with the path).
 func (f *FS) Extend(name string, more Directory) error {
-	p, err := f.place(name)
+	p, err := f.place(name, true)
 	if err != nil {
 		return pathError("extend", name, err)
 	}

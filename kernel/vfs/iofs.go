@@ -23,7 +23,7 @@ func (i fileInfo) Sys() any           { return nil }
 
 // readDir lists the directory at an absolute path.
 func (f *FS) readDir(name string) ([]fs.DirEntry, error) {
-	p, err := f.place(name)
+	p, err := f.place(name, true)
 	if err != nil {
 		return nil, pathError("readdir", name, err)
 	}
@@ -39,8 +39,8 @@ func (f *FS) readDir(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-func (f *FS) stat(name string) (fs.FileInfo, error) {
-	n, err := f.walk(name)
+func (f *FS) stat(name string, follow bool) (fs.FileInfo, error) {
+	p, err := f.place(name, follow)
 	if err != nil {
 		return nil, pathError("stat", name, err)
 	}
@@ -48,7 +48,7 @@ func (f *FS) stat(name string) (fs.FileInfo, error) {
 	if name != "/" {
 		name = name[strings.LastIndexByte(name, '/')+1:]
 	}
-	return fileInfo{name, n.Stat()}, nil
+	return fileInfo{name, p.node.Stat()}, nil
 }
 
 // valid refuses names that are not valid for fs.FS.
@@ -87,7 +87,7 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	if name == "." {
 		return fileInfo{name, f.root.Stat()}, nil
 	}
-	return f.stat(name)
+	return f.stat(name, true)
 }
 
 // ReadFile implements fs.ReadFileFS.

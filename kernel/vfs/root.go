@@ -61,7 +61,12 @@ func ReadDir(name string) ([]fs.DirEntry, error) { return Root.readDir(name) }
 // Stat describes a node of Root.
 //
 // Errors: ENOENT, ENOTDIR (wrapped with the path).
-func Stat(name string) (fs.FileInfo, error) { return Root.stat(name) }
+func Stat(name string) (fs.FileInfo, error) { return Root.stat(name, true) }
+
+// Lstat is Stat, of the link itself if the name is a symbolic one.
+//
+// Errors: as Stat.
+func Lstat(name string) (fs.FileInfo, error) { return Root.stat(name, false) }
 
 // ReadFile returns the contents of a file of Root. Errors: as Open and Read.
 func ReadFile(name string) ([]byte, error) { return Root.readFile(name) }

@@ -40,11 +40,13 @@ func clean(name string) string { return path.Clean("/" + name) }
 //
 // Errors: ENOENT, ENOTDIR, ELOOP.
 func (f *FS) walk(name string) (Node, error) {
-	p, err := f.place(name)
+	p, err := f.place(name, true)
 	return p.node, err
 }
 
-func (f *FS) place(name string) (Place, error) { return walk(f.RootPlace(), "/"+name, true) }
+func (f *FS) place(name string, follow bool) (Place, error) {
+	return walk(f.RootPlace(), "/"+name, follow)
+}
 
 func pathError(op, name string, err error) error {
 	if err == nil || err == syscall.EAGAIN { // readers compare it, and it is frequent

@@ -129,7 +129,7 @@ func TestRemovedFileStaysForWhoHasItOpen(t *testing.T) {
 	if got, err := io.ReadAll(r); string(got) != "still here" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if _, err := f.stat("/tmp/x"); !errors.Is(err, syscall.ENOENT) {
+	if _, err := f.stat("/tmp/x", true); !errors.Is(err, syscall.ENOENT) {
 		t.Errorf("stat: %v", err)
 	}
 }

@@ -175,7 +175,7 @@ RUN ls /sys/kernel/debug
 EXPECT ^ +COUNT +VALUE$
 EXPECT ^ +1 +0$
 EXPECT ^ +1 +\d\d$
-EXPECT ^\S*shell\.cat;shell\.catFile;shell\.copyOut;vfs\.\(\*File\)\.Read;vfs\.Read \d+$
+EXPECT ^\S*coreutils\.\(\*IO\)\.copyOut;shell\.interruptible\.Read;vfs\.\(\*File\)\.Read;vfs\.Read \d+$
 EXPECT ^insmod: module funccount: give the function, as in target=vfs\.Read$
 EXPECT ^insmod: module funccount: place "nix\.\*": no function matches nix\.\*$
 EXPECT ^[1-9]\d* of [1-9]\d{3,} places were hit, \d+ hits missed, [1-9]\d* places cannot be probed$

@@ -7,7 +7,7 @@ hi
 sonde# echo again >> /tmp/x; cat /tmp/x /tmp/x | wc
 4 4 18
 sonde# echo -n no newline > /tmp/y; wc -c /tmp/y
-10
+10 /tmp/y
 sonde# mkdir /tmp/d && ls /tmp
 d
 x

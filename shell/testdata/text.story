@@ -1,6 +1,6 @@
 sonde# help grep
-usage: grep [-cEinqv] text [file...]
-print the lines that contain a text, or one of several with \| between them; ^ and $ match the ends of a line (-E: a regular expression, -i: ignore case, -v: lines without it, -c: count, -n: with numbers, -q: print nothing)
+usage: grep [-EFceinqv] pattern [file...]
+print the lines that match a basic regular expression, in which (* is text, as in names of methods (-E: an extended one, -F: plain text, -i: ignore case, -v: lines that do not match, -c: count, -n: with numbers, -q: print nothing)
 sonde# help nothing
 help: no command, program or purpose nothing
 (status 1)
@@ -42,8 +42,8 @@ head: "x" is not a number of lines
 usage: head [-n lines | -c bytes] [file...]
 (status 2)
 sonde# grep
-grep: no text given
-usage: grep [-cEinqv] text [file...]
+grep: no pattern given
+usage: grep [-EFceinqv] pattern [file...]
 (status 2)
 sonde# history | tail -1
    12  history | tail -1
@@ -140,8 +140,7 @@ sonde# for i in 2 3 7 12 15 25; do echo $i; done > /tmp/seq; grep '12\|^3$' /tmp
 3
 12
 sonde# grep -c '1.' /tmp/seq
-0
-(status 1)
+2
 sonde# grep -E '^(1|2)5$|7' /tmp/seq
 7
 15
@@ -151,7 +150,7 @@ sonde# grep -iE 'SEQ|x{3}' /tmp/seq; echo 'xXx)(' | grep -icE 'x{3}'; echo 'xXx)
 1
 sonde# grep -E '(' /tmp/seq
 grep: error parsing regexp: missing closing ): `(`
-usage: grep [-cEinqv] text [file...]
+usage: grep [-EFceinqv] pattern [file...]
 (status 2)
 sonde# head -c 5 /tmp/seq; echo; head -c3 /tmp/seq; echo abc | head -c 100; head -c -1 /tmp/seq
 2

@@ -1,1 +1,1 @@
-sleep 0; sleep 2>/dev/null; echo $?; trap 'echo bye' EXIT; echo body
+sleep 0; sleep 2>/dev/null || echo none; trap 'echo bye' EXIT; echo body

@@ -7,41 +7,45 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"sonde/shell/coreutils"
 )
 
-// Gzip returns the command called gzip, gunzip or zcat: gzip [-cdfk] [-1 … -9] [FILE...]. Without a
-// file, it works on its input. A file that is done is replaced, unless -k or -c is given.
-func Gzip(name string) Command {
-	return func(s Streams, args []string) error {
-		f := Flags(s, name)
-		out := f.Bool("c", name == "zcat", "write to the output, and leave the file alone")
-		back := f.Bool("d", name != "gzip", "decompress")
-		force := f.Bool("f", false, "replace files that are there")
-		keep := f.Bool("k", false, "leave the file alone")
-		levels := make([]*bool, 10)
-		for n := 1; n < len(levels); n++ {
-			levels[n] = f.Bool(fmt.Sprint(n), false, "how hard to try")
-		}
-		if err := Parse(f, args); err != nil {
-			return err
-		}
-		z := packer{level: gzip.DefaultCompression, back: *back, force: *force, keep: *keep}
-		for n, given := range levels {
-			if given != nil && *given {
-				z.level = n
-			}
-		}
-		if f.NArg() == 0 {
-			return z.copy(s.Out, s.In)
-		}
-		var errs []error
-		for _, path := range f.Args() {
-			if err := z.file(s, path, *out); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", path, err))
-			}
-		}
-		return errors.Join(errs...)
+// gzipCommand returns the command called gzip, gunzip or zcat.
+func gzipCommand(name string) *coreutils.Command {
+	return &coreutils.Command{
+		Name:  name,
+		Usage: "[-cdfk] [-1 ... -9] [file...]",
+		Help: "compress files in place, or the input; gunzip and zcat decompress " +
+			"(-c: write to the output, -d: decompress, -f: replace files that are there, -k: keep the file, -1 to -9: how hard to try)",
+		Run: func(u *coreutils.IO, args []string) error { return compress(u, name, args) },
 	}
+}
+
+func compress(u *coreutils.IO, name string, args []string) error {
+	opts, files, err := coreutils.Options(args, "cdfk123456789")
+	if err != nil {
+		return err
+	}
+	z := packer{
+		level: gzip.DefaultCompression,
+		back:  name != "gzip" || coreutils.Given(opts, 'd'), force: coreutils.Given(opts, 'f'), keep: coreutils.Given(opts, 'k'),
+	}
+	for n := 1; n < 10; n++ {
+		if coreutils.Given(opts, '0'+byte(n)) {
+			z.level = n
+		}
+	}
+	if len(files) == 0 {
+		return z.copy(u.Out, u.In)
+	}
+	var errs []error
+	for _, path := range files {
+		if err := z.file(u, path, name == "zcat" || coreutils.Given(opts, 'c')); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", path, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // packer is what the flags say.
@@ -70,14 +74,14 @@ func (z packer) copy(w io.Writer, r io.Reader) error {
 }
 
 // file works on one file. What it has made is removed after an error.
-func (z packer) file(s Streams, path string, toOut bool) error {
+func (z packer) file(u *coreutils.IO, path string, toOut bool) error {
 	in, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	if toOut {
-		return z.copy(s.Out, in)
+		return z.copy(u.Out, in)
 	}
 	name, isPacked := strings.CutSuffix(path, ".gz")
 	switch {

@@ -1,7 +1,0 @@
-package shell
-
-var trueCommand = &Command{
-	Name: "true",
-	Help: "succeed",
-	Run:  func(*Context, []string) error { return nil },
-}
