@@ -9,6 +9,7 @@ import (
 
 	"sonde/internal/image"
 	"sonde/kallsyms/entries"
+	"sonde/kallsyms/pcln"
 )
 
 // program is a linked Go program.
@@ -42,7 +43,11 @@ func kernel(t testing.TB) *program {
 	p.rodata, p.data = section(t, f, ".rodata")
 	p.symbols(t, f)
 	pclntab, _ := section(t, f, ".gopclntab")
-	found, err := entries.Defers(pclntab, p.base)
+	table, err := pcln.Load(pclntab, nil, p.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := table.Recovers()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -224,7 +224,7 @@ func (o BuildOptions) tags() string {
 }
 
 // small are packages in which nothing is inlined: they run seldom, and so take a sixth less of the image.
-var small = []string{"bpf", "bpf/btf", "bpf/jit", "bpf/object", "bpf/verify", "gotypes", "gotypes/pcln", "gotypes/vmlinux", "probe/attach/places",
+var small = []string{"bpf", "bpf/btf", "bpf/jit", "bpf/object", "bpf/verify", "gotypes", "kallsyms/pcln", "gotypes/vmlinux", "probe/attach/places",
 	"probe/types", "trace/export", "trace/lang", "trace/out"}
 
 // smallShell is the same for the shell's parser: 90 KB of the kernel, and 45 of the programs.

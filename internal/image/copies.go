@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"sonde/gotypes"
-	"sonde/gotypes/pcln"
 	"sonde/kallsyms"
+	"sonde/kallsyms/pcln"
 )
 
 // copyReader finds where the arguments of inlined copies are when control arrives at their lowest address.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"sonde/kallsyms/entries"
+	"sonde/kallsyms/pcln"
 )
 
 // appendEntries puts the table of hidden entries behind blob, which will be at
@@ -46,7 +47,11 @@ func (f *elfFile) entries() ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := entries.Defers(lines, start.Value)
+	table, err := pcln.Load(lines, nil, start.Value)
+	if err != nil {
+		return nil, err
+	}
+	found, err := table.Recovers()
 	if err != nil {
 		return nil, err
 	}

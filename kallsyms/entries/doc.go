@@ -2,7 +2,7 @@
 // function's own code does not show. A probe's jump must not cover one of them, except with
 // its first byte.
 //
-// The host finds them in the linked kernel ([Find], [Defers]), packs them
+// The host finds them in the linked kernel ([Find], and pcln.Table.Recovers), packs them
 // ([Encode]) and carries them in the image next to the symbol table (package
 // internal/image); the kernel reads them with [Kernel]. They are:
 //

@@ -1,12 +1,9 @@
 package entries
 
 import (
-	"debug/elf"
 	"encoding/binary"
 	"errors"
-	"os"
 	"reflect"
-	"runtime"
 	"slices"
 	"testing"
 )
@@ -83,84 +80,4 @@ func TestFind(t *testing.T) {
 		t.Errorf("%#x, want %#x", got, want)
 	}
 	Find(text, base, funcs) // the last is not within the text
-}
-
-//go:noinline
-func recovers(f func()) (v any) {
-	defer func() { v = recover() }()
-	f()
-	return nil
-}
-
-// TestDefersOfThisProgram looks at the code where recovers goes on: a call.
-func TestDefersOfThisProgram(t *testing.T) {
-	if runtime.GOARCH != "amd64" {
-		t.Skip("this program is not x86-64")
-	}
-	if recovers(func() { panic(1) }) != 1 {
-		t.Fatal("not recovered")
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.Open(exe)
-	if err != nil {
-		t.Skip(err)
-	}
-	defer f.Close()
-	text, pclntab := f.Section(".text"), f.Section(".gopclntab")
-	code, err1 := text.Data()
-	lines, err2 := pclntab.Data()
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
-	found, err := Defers(lines, text.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	entry := uint64(reflect.ValueOf(recovers).Pointer())
-	mine := 0
-	for _, a := range found {
-		if code[a-text.Addr] != 0xe8 {
-			t.Errorf("at %#x is % x, not a call", a, code[a-text.Addr:][:5])
-		}
-		if a > entry && a < entry+0x200 {
-			mine++
-		}
-	}
-	if t.Logf("%d functions recover", len(found)); mine == 0 || len(found) < 20 {
-		t.Errorf("%d functions in all, recovers is at %#x", len(found), entry)
-	}
-}
-
-func TestDefersRefuses(t *testing.T) {
-	head := make([]byte, 200)
-	binary.LittleEndian.PutUint32(head, pcMagic)
-	head[7] = 8
-	binary.LittleEndian.PutUint64(head[pcNfunc:], 1)
-	binary.LittleEndian.PutUint64(head[pcPclnOffset:], 100)
-	if found, err := Defers(head, 0); err != nil || len(found) != 0 {
-		t.Fatal(found, err)
-	}
-	for name, change := range map[string]func(b []byte){
-		"magic":     func(b []byte) { b[0]++ },
-		"pointers":  func(b []byte) { b[7] = 4 },
-		"functions": func(b []byte) { b[pcNfunc] = 13 },
-		"offset":    func(b []byte) { b[pcPclnOffset] = 201 },
-		"function":  func(b []byte) { b[104] = 85 },
-	} {
-		b := slices.Clone(head)
-		if change(b); !refused(b) {
-			t.Errorf("%s: not refused", name)
-		}
-	}
-	if !refused(head[:50]) {
-		t.Error("cut off: not refused")
-	}
-}
-
-func refused(pclntab []byte) bool {
-	_, err := Defers(pclntab, 0)
-	return errors.Is(err, ErrFormat)
 }

@@ -1,22 +1,16 @@
 package program
 
 import (
-	"encoding/binary"
-
 	"sonde/arch/amd64/goabi"
+	"sonde/kallsyms/pcln"
 )
 
-// What a _func of Go's pclntab says about arguments: how many bytes, and which tables of the function
-// follow, after its npcdata words.
+// What Go's funcdata says about arguments.
 //
-// Source: the Go tree, src/internal/abi/symtab.go; src/runtime/symtab.go, funcdata.
+// Source: the Go tree, src/internal/abi/symtab.go.
 const (
-	fnArgs     = 8
-	fnPcdata   = 28
-	fnTables   = 43
-	argMaps    = 0 // the table that says which arguments are pointers
-	argInfo    = 5 // the one that says how to print them
-	unknownLen = 1 << 31
+	argMaps = 0 // which arguments are pointers
+	argInfo = 5 // how to print them
 )
 
 // Convention returns where the function that addr is in finds its arguments. Go's compiler passes them in
@@ -27,34 +21,19 @@ const (
 // Context: any.
 // Source: the Go tree, src/cmd/internal/obj/plist.go, Flushplist.
 func (f *File) Convention(addr uint64) goabi.Convention {
-	g := f.gotab
-	if g == nil {
-		return goabi.C
-	}
-	n := g.search(addr)
-	if n < 0 {
-		return goabi.C
-	}
-	_, end, fn := g.fn(n)
+	fn, flags, ok := f.goFunc(addr)
 	switch {
-	case fn == nil || addr >= end:
+	case !ok:
 		return goabi.C
-	case fn[fnFlag]&asmFlag == 0:
+	case flags&pcln.Assembly == 0:
 		return goabi.Regs
-	case fn[fnTables] > argInfo || g.table(n, fn, argMaps):
+	}
+	_, pointers := fn.Data(argMaps)
+	if pointers || fn.Tables() > argInfo {
 		return goabi.Stack
 	}
-	if args := binary.LittleEndian.Uint32(fn[fnArgs:]); args > 0 && args < unknownLen {
+	if args, known := fn.ArgBytes(); known && args > 0 {
 		return goabi.Regs
 	}
 	return goabi.Asm
-}
-
-// table reports whether function n, whose _func is fn, has a table of that number.
-func (g *gotab) table(n int, fn []byte, number uint8) bool {
-	if number >= fn[fnTables] {
-		return false
-	}
-	at := uint64(binary.LittleEndian.Uint32(g.pcln[8*n+4:])) + fnSize + 4*(uint64(binary.LittleEndian.Uint32(fn[fnPcdata:]))+uint64(number))
-	return at+4 <= uint64(len(g.pcln)) && binary.LittleEndian.Uint32(g.pcln[at:]) != ^uint32(0)
 }

@@ -120,8 +120,9 @@ func symbolsAt(n int, name func(i int) uint32) []byte {
 
 // pclntabOf makes Go's table of n functions, all of whose names are the rest of names from 0 on.
 func pclntabOf(n int, names []byte) []byte {
+	const header, fnSize = 72, 44
 	b := make([]byte, header)
-	le.PutUint32(b, magic120)
+	le.PutUint32(b, 0xfffffff1)
 	b[6], b[7] = 1, 8
 	pcln := make([]byte, 8*n+4+fnSize)
 	for i := range n {

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"syscall"
 
+	"sonde/kallsyms/pcln"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/linux/program/cfi"
@@ -59,7 +60,7 @@ type File struct {
 	names  map[string][]int // places in funcs
 	older  map[string][]int // of older versions, by the name without it
 	frames *cfi.Table
-	gotab  *gotab                  // nil if there is none
+	gotab  *pcln.Table             // Go's; nil if there is none
 	plain  func() map[string][]int // places in funcs by names of C++ and Rust as in the source
 
 	mu   sync.Mutex

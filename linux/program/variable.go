@@ -1,8 +1,6 @@
 package program
 
 import (
-	"encoding/binary"
-	"fmt"
 	"syscall"
 
 	"sonde/kernel/refusal"
@@ -61,43 +59,4 @@ func (f *File) Before(addr uint64) uint64 {
 		}
 	}
 	return addr
-}
-
-// Fields of a _func of Go's pclntab, and of its header.
-const (
-	fnFile   = 20
-	fnLine   = 24
-	fnUnit   = 32
-	hdrUnits = 4
-	hdrFiles = 5
-)
-
-// Line returns the line of the source that the instruction at addr is of, in a program in Go.
-//
-// Context: any.
-func (f *File) Line(addr uint64) (line string, ok bool) {
-	g := f.gotab
-	if g == nil {
-		return "", false
-	}
-	n := g.search(addr)
-	if n < 0 {
-		return "", false
-	}
-	entry, end, fn := g.fn(n)
-	if fn == nil || addr >= end {
-		return "", false
-	}
-	field := func(at int) uint32 { return binary.LittleEndian.Uint32(fn[at:]) }
-	file, ok := g.value(field(fnFile), addr-entry)
-	number, known := g.value(field(fnLine), addr-entry)
-	if !ok || !known || file < 0 || number < 1 {
-		return "", false
-	}
-	at := 4 * (uint64(field(fnUnit)) + uint64(file))
-	if at+4 > uint64(len(g.units)) {
-		return "", false
-	}
-	name := stringAt(g.files, binary.LittleEndian.Uint32(g.units[at:]))
-	return fmt.Sprintf("%s:%d", name, number), name != ""
 }

@@ -5,7 +5,7 @@ import (
 	"sort"
 
 	"sonde/arch/amd64/insn"
-	"sonde/gotypes/pcln"
+	"sonde/kallsyms/pcln"
 	"sonde/probe/attach"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"sonde/gotypes/pcln"
+	"sonde/kallsyms/pcln"
 	"sonde/kallsyms"
 	"sonde/kernel/text"
 	"sonde/probe/attach"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"syscall"
 
-	"sonde/gotypes/pcln"
+	"sonde/kallsyms/pcln"
 	"sonde/kallsyms"
 	"sonde/kernel/refusal"
 	"sonde/probe/attach"

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/insn"
-	"sonde/gotypes/pcln"
+	"sonde/kallsyms/pcln"
 	"sonde/internal/image"
 	"sonde/probe/attach"
 )

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"sonde/kallsyms/entries"
+	"sonde/kallsyms/pcln"
 	"sonde/optprobe"
 )
 
@@ -39,11 +40,15 @@ func load(path string) (*program, error) {
 		return nil, err
 	}
 	p.symbols(syms)
-	table, err := pclntab.Data()
+	lines, err := pclntab.Data()
 	if err != nil {
 		return nil, err
 	}
-	found, err := entries.Defers(table, p.base)
+	table, err := pcln.Load(lines, nil, p.base)
+	if err != nil {
+		return nil, err
+	}
+	found, err := table.Recovers()
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 // which are a copy of main.g.
 func tiny() (tab, data []byte) {
 	tab = make([]byte, headerSize)
-	binary.LittleEndian.PutUint32(tab, magic)
-	tab[7] = 8
+	binary.LittleEndian.PutUint32(tab, magic120)
+	tab[6], tab[7] = 1, 8
 	part := func(word int, content []byte) {
 		binary.LittleEndian.PutUint64(tab[32+8*word:], uint64(len(tab)))
 		tab = append(tab, content...)
@@ -79,12 +79,29 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%d bytes: %v", i, err)
 		}
 	}
-	for _, off := range []int{0, 7, 8 + 7, 64 + 7} {
+	for _, off := range []int{0, 6, 7, 8 + 7, 64 + 7} {
 		bad := slices.Clone(good)
-		bad[off]++
+		bad[off] += 3
 		if _, err := Load(bad, data, 0); !errors.Is(err, ErrFormat) {
 			t.Errorf("byte %d changed: %v", off, err)
 		}
+	}
+}
+
+// TestRecordsThatAreNotThere: what a function's record would say is not made up.
+func TestRecordsThatAreNotThere(t *testing.T) {
+	tab, data := tiny()
+	short := tab[:len(tab)-40]
+	table, err := Load(short, data, 0x1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := table.Recovers(); !errors.Is(err, ErrFormat) {
+		t.Errorf("%#x, %v", found, err)
+	}
+	f, _ := table.At(0x1000)
+	if _, ok := f.Flags(); ok {
+		t.Error("it has flags")
 	}
 }
 

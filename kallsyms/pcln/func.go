@@ -5,16 +5,18 @@ import "encoding/binary"
 // Where things are in the record of a function.
 const (
 	recName      = 4
+	recArgs      = 8
 	recDefer     = 12
 	recStack     = 16
 	recFiles     = 20
 	recLines     = 24
 	recPCData    = 28
 	recUnit      = 32
-	recFuncData  = 43
 	recSize      = 44
-	pcdataInline = 2 // abi.PCDATA_InlTreeIndex
-	dataInline   = 3 // abi.FUNCDATA_InlTree
+	flagByte     = -3 // from its end
+	funcDataByte = -1 // the number of those
+	pcdataInline = 2  // abi.PCDATA_InlTreeIndex
+	dataInline   = 3  // abi.FUNCDATA_InlTree
 	callSize     = 16
 	maxPCData    = 1 << 10 // of a function; Go has four
 )
@@ -24,6 +26,67 @@ type Func struct {
 	Addr, End uint64
 	t         *Table
 	record    []byte
+}
+
+// Flags of a function (abi.FuncFlag).
+const (
+	Outermost uint8 = 1 << iota // nothing has called it
+	WritesSP                    // it changes stacks
+	Assembly                    // it is written in assembly
+)
+
+// Flags returns the function's flags; false: its record is not there.
+//
+// Context: any.
+func (f Func) Flags() (flags uint8, ok bool) { return f.byteAt(flagByte) }
+
+// byteAt is a byte of the record, counted from its end.
+func (f Func) byteAt(off int) (uint8, bool) {
+	if f.t == nil || len(f.record) < f.t.record {
+		return 0, false
+	}
+	return f.record[f.t.record+off], true
+}
+
+// ArgBytes returns how many bytes of arguments and results the function has on the stack; false: that
+// is not known.
+//
+// Context: any.
+func (f Func) ArgBytes() (n uint32, ok bool) {
+	n = u32(f.record, recArgs)
+	return n, n < 1<<31
+}
+
+// Tables returns how many entries the function's funcdata has.
+//
+// Context: any.
+func (f Func) Tables() int {
+	n, _ := f.byteAt(funcDataByte)
+	return int(n)
+}
+
+// Data returns entry i of the function's funcdata; false: it has none.
+//
+// Context: any.
+func (f Func) Data(i int) (off uint32, ok bool) {
+	n := u32(f.record, recPCData)
+	if i >= f.Tables() || n > maxPCData {
+		return 0, false
+	}
+	off = u32(f.record, f.t.record+4*int(n)+4*i)
+	return off, off != none
+}
+
+// Line returns the file and the line of the instruction at addr; false: that is not known.
+//
+// Context: any.
+func (f Func) Line(addr uint64) (file string, line int, ok bool) {
+	files, lines := f.values(recFiles), f.values(recLines)
+	if addr < f.Addr || addr >= f.End || files.to(addr) == 0 || lines.to(addr) == 0 || lines.value < 1 {
+		return "", 0, false
+	}
+	file = text(f.t.files, f.t.file(u32(f.record, recUnit), files.value))
+	return file, int(lines.value), file != ""
 }
 
 // Name returns the function's name, as the linker has it.
@@ -41,7 +104,7 @@ func (f Func) Recovers() uint64 {
 // instruction at addr; false: that is not known.
 func (f Func) Frame(addr uint64) (bytes int, ok bool) {
 	s := f.values(recStack)
-	ok = addr >= f.Addr && addr < f.End && s.to(addr) != 0
+	ok = addr >= f.Addr && addr < f.End && s.to(addr) != 0 && s.value >= 0
 	return int(s.value), ok
 }
 
@@ -88,7 +151,7 @@ func (f Func) inlined() steps {
 	if n := u32(f.record, recPCData); n == none || n <= pcdataInline {
 		return steps{value: -1, end: f.End}
 	}
-	return f.values(recSize + 4*pcdataInline)
+	return f.values(f.t.record + 4*pcdataInline)
 }
 
 // steps is a table of values by address, of which all up to end have been read.
@@ -125,12 +188,8 @@ type call struct {
 
 // call returns what copy i stands for; false: there is no such copy.
 func (f Func) call(i int) (c call, ok bool) {
-	n := u32(f.record, recPCData)
-	if len(f.record) < recSize || f.record[recFuncData] <= dataInline || i < 0 || n > maxPCData {
-		return c, false
-	}
-	tree := u32(f.record, recSize+4*int(n)+4*dataInline)
-	if tree == none {
+	tree, ok := f.Data(dataInline)
+	if !ok || i < 0 {
 		return c, false
 	}
 	entry := from(f.t.data, tree)

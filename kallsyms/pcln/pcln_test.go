@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"sonde/gotypes/pcln"
 	"sonde/internal/image"
+	"sonde/kallsyms/pcln"
 )
 
 // linked is the test image as it was linked: its table, and the file.

@@ -1,9 +1,9 @@
 package pcln
 
 import (
-	"bytes"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // A Part is code in one function: that of a line, or a copy of a function.
@@ -44,13 +44,14 @@ func (t *Table) Lines(file string) []int {
 
 // Files calls yield for the names of all files.
 func (t *Table) Files(yield func(string) bool) {
-	t.eachFile(func(_ uint32, name []byte) bool { return yield(string(name)) })
+	t.eachFile(func(_ uint32, name string) bool { return yield(name) })
 }
 
-func (t *Table) eachFile(yield func(off uint32, name []byte) bool) {
+func (t *Table) eachFile(yield func(off uint32, name string) bool) {
 	off := uint32(0)
 	for range t.nfiles {
-		name, _, more := bytes.Cut(from(t.files, off), []byte{0})
+		rest := t.files[min(uint64(off), uint64(len(t.files))):]
+		name, _, more := strings.Cut(rest, "\x00")
 		if !more || !yield(off, name) {
 			return
 		}
@@ -61,8 +62,8 @@ func (t *Table) eachFile(yield func(off uint32, name []byte) bool) {
 // inFile calls f for all code of a file, with where in that file it is.
 func (t *Table) inFile(file string, f func(Func, Span, frame)) {
 	wanted := none
-	t.eachFile(func(off uint32, name []byte) bool {
-		if string(name) == file {
+	t.eachFile(func(off uint32, name string) bool {
+		if name == file {
 			wanted = off
 		}
 		return wanted == none
