@@ -68,11 +68,11 @@ func extended(text string) string {
 			}
 			b.WriteByte(text[i])
 			start = text[i] == '|' || text[i] == '('
-		case c == '[':
+		case c == '[' && bracket(text[i:]) != "":
 			set := bracket(text[i:])
 			b.WriteString(set)
 			i += len(set) - 1
-		case strings.IndexByte("|+?(){}", c) >= 0, c == '*' && first,
+		case strings.IndexByte("|+?(){}[", c) >= 0, c == '*' && first,
 			c == '^' && !first, c == '$' && i+1 < len(text) && !strings.HasPrefix(text[i+1:], `\|`) && !strings.HasPrefix(text[i+1:], `\)`):
 			b.WriteString(`\` + string(c))
 			start = c == '('
@@ -85,8 +85,8 @@ func extended(text string) string {
 	return b.String()
 }
 
-// bracket is the bracket expression that text begins with, in which a backslash is text; or, if it does
-// not end, text.
+// bracket is the bracket expression that text begins with, in which a backslash is text; empty if it
+// does not end, as in what finds times of the log.
 func bracket(text string) string {
 	end := 1
 	if strings.HasPrefix(text[end:], "^") {
@@ -102,7 +102,7 @@ func bracket(text string) string {
 		end++
 	}
 	if end >= len(text) {
-		return text
+		return ""
 	}
 	return strings.ReplaceAll(text[:end+1], `\`, `\\`)
 }
