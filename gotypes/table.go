@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/kernel/refusal"
 )
 
@@ -271,10 +272,8 @@ func (p Place) String() string {
 
 // String returns the register's name.
 func (r Reg) String() string {
-	if int(r) < len(regNames) {
-		return regNames[r]
+	if int(r) < len(goabi.Go) {
+		return strings.ToUpper(goabi.PtRegs[goabi.PtReg(goabi.Go[r])/goabi.WordSize])
 	}
 	return fmt.Sprintf("X%d", r-X0)
 }
-
-var regNames = [...]string{"AX", "BX", "CX", "DI", "SI", "R8", "R9", "R10", "R11"}

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/bpf/jit"
 	"sonde/kallsyms"
 	"sonde/kernel/refusal"
@@ -133,19 +134,13 @@ func (v *version) view() *jit.View {
 
 // registersAt is registersAt for this view.
 func (v *version) registersAt(off int32, size int) (int32, error) {
-	if i := slices.Index(cArguments, off&^(wordSize-1)); i >= 0 && v.skip != kernels {
-		off = goArguments[i+v.skip] + off&(wordSize-1)
+	in := off &^ (wordSize - 1)
+	is := func(n int8) bool { return goabi.PtReg(n) == int(in) }
+	if i := slices.IndexFunc(goabi.SystemV, is); i >= 0 && v.skip != kernels {
+		off += int32(goabi.PtReg(goabi.Go[i+v.skip])) - in
 	}
 	return registersAt(off, size)
 }
-
-// Where in Linux's struct pt_regs the registers of arguments are, in bytes: those of C, and Go's.
-//
-// Source: System V ABI, AMD64 supplement; Go's ABIInternal.
-var (
-	cArguments  = []int32{112, 104, 96, 88, 72, 64}
-	goArguments = []int32{80, 40, 88, 112, 104, 72, 64, 56, 48}
-)
 
 // free gives the code back. Nobody is in it.
 func (v *version) free() {

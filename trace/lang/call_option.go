@@ -2,7 +2,10 @@ package lang
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"sonde/arch/amd64/goabi"
 )
 
 // argumentText makes str($1) and str($1 + 1) the text of the script's argument, also of one that is a number.
@@ -95,17 +98,16 @@ func (c *checker) kaddr(e *Expr) Type {
 	return uint64Type
 }
 
-// registers are where struct pt_regs has them.
-var registers = map[string]int{"r15": 0, "r14": 8, "r13": 16, "r12": 24, "bp": 32, "bx": 40, "r11": 48, "r10": 56, "r9": 64, "r8": 72, "ax": 80, "cx": 88, "dx": 96,
-	"si": 104, "di": 112, "orig_ax": 120, "ip": offsetIP, "pc": offsetIP, "cs": offsetCS, "flags": 144, "sp": offsetSP, "ss": 160}
-
 func (c *checker) reg(e *Expr) Type {
 	name := c.literal(e, 0)
-	off, ok := registers[name]
-	if !ok {
-		c.Source.failHint(e.Span, fmt.Sprintf("there are %s", strings.Join(keys(registers), ", ")), "there is no register %q", printable(name))
+	i := slices.Index(goabi.PtRegs[:], name)
+	if name == "pc" {
+		i = goabi.PtRegsIP / goabi.WordSize
+	}
+	if i < 0 {
+		c.Source.failHint(e.Span, fmt.Sprintf("there are %s, pc", strings.Join(goabi.PtRegs[:], ", ")), "there is no register %q", printable(name))
 	}
 	c.needsRegisters(e)
-	e.Value = uint64(off)
+	e.Value = uint64(goabi.WordSize * i)
 	return uint64Type
 }

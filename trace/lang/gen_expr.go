@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/bpf"
 	"sonde/probe/task"
 )
@@ -190,9 +191,6 @@ func pick[T any](first bool, a, b T) T {
 	return b
 }
 
-// Where Linux's struct pt_regs has the instruction's address, its segment and the stack.
-const offsetIP, offsetCS, offsetSP = 128, 136, 152
-
 func (g *generator) builtinNumber(e *Expr) {
 	if b, ok := simple[e.Name]; ok {
 		g.emit("call %d", b.helper)
@@ -229,7 +227,7 @@ func (g *generator) builtinNumber(e *Expr) {
 		g.fail(e.Span, "%s is not a number", e.Name)
 	default:
 		if strings.HasPrefix(e.Name, "sarg") || g.target.OnStack && strings.HasPrefix(e.Name, "arg") {
-			g.emit("r0 = *(u64 *)(r6 + %d)", offsetSP)
+			g.emit("r0 = *(u64 *)(r6 + %d)", goabi.PtRegsSP)
 			g.emit("r0 += %d", 8*(e.Value+1)) // behind the return address
 			g.fetch(e.Type)
 			return
@@ -256,7 +254,7 @@ func (g *generator) usermode() {
 		return
 	}
 	yes := g.newLabel()
-	g.emit("r1 = *(u64 *)(r6 + %d)", offsetCS)
+	g.emit("r1 = *(u64 *)(r6 + %d)", goabi.PtRegsCS)
 	g.emit("r1 &= 3")
 	g.emit("r0 = 1")
 	g.emit("if r1 != 0 goto %s", yes)
@@ -272,7 +270,7 @@ func (g *generator) hitAddress() {
 		g.emit("call 173")
 		return
 	}
-	g.emit("r0 = *(u64 *)(r6 + %d)", offsetIP)
+	g.emit("r0 = *(u64 *)(r6 + %d)", goabi.PtRegsIP)
 }
 
 // stackID leaves the number of a stack in R0. Of a program, the process's number is in the high half: without

@@ -1,6 +1,10 @@
 package lang
 
-import "sonde/bpf"
+import (
+	"sonde/bpf"
+
+	"sonde/arch/amd64/goabi"
+)
 
 func (g *generator) fieldNumber(e *Expr) {
 	of := e.Args[0]
@@ -143,7 +147,7 @@ func (g *generator) wordOf(e *Expr, i int) {
 // register loads an argument.
 func (g *generator) register(f ArgField) {
 	if f.Stack {
-		g.emit("r0 = *(u64 *)(r6 + %d)", offsetSP)
+		g.emit("r0 = *(u64 *)(r6 + %d)", goabi.PtRegsSP)
 		g.emit("r0 += %d", f.Offset)
 		g.read(f.Type, g.target.User)
 		return

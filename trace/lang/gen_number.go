@@ -1,5 +1,7 @@
 package lang
 
+import "sonde/arch/amd64/goabi"
+
 // callNumber calls a function whose result is a number.
 func (g *generator) callNumber(e *Expr) {
 	switch e.Name {
@@ -38,7 +40,7 @@ func (g *generator) callNumber(e *Expr) {
 		g.number(e.Args[0])
 		g.emit("r0 -= %d", e.Value)
 	case "uaddr":
-		g.emit("r0 = *(u64 *)(r6 + %d)", offsetIP)
+		g.emit("r0 = *(u64 *)(r6 + %d)", goabi.PtRegsIP)
 		g.load("r1", int64(e.Value))
 		g.emit("r0 += r1")
 	case "speculate":

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/bpf/verify"
 	"sonde/probe/task"
 )
@@ -112,7 +113,7 @@ func TestRun(t *testing.T) {
 	} {
 		t.Run(c.script, func(t *testing.T) {
 			m := newMachine(t, c.script, "12", "two")
-			m.setReg(offsetIP, 0x1234)
+			m.setReg(goabi.PtRegsIP, 0x1234)
 			m.run("begin")
 			if got := m.show(); got != c.want {
 				t.Errorf("got:  %s\nwant: %s", got, c.want)
@@ -185,7 +186,7 @@ func TestProcesses(t *testing.T) {
 	m.memory[nobody] = taskOf(1, 0, "init")
 	m.memory[0x2100] = "\x55\x00\x33\x00\xff"
 	m.setReg(104, nobody)
-	m.setReg(offsetIP, 0x2000)
+	m.setReg(goabi.PtRegsIP, 0x2000)
 	m.run("uprobe")
 	if got, want := m.show(), "@[init]=1 2(42) 2(42) 2(42) 2(0) 2(7) 2(8) 2(3342421) 2(8448) 0(cat,shell)"; got != want || !slices.Equal(m.signals, []uint64{10, 15}) {
 		t.Errorf("got %s and signals %v, want %s", got, m.signals, want)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sonde/arch/amd64/goabi"
 )
 
 // TestMissing: what becomes of points that are not there is said by missing_probes.
@@ -59,7 +61,7 @@ func TestAllArguments(t *testing.T) {
 func TestStackArguments(t *testing.T) {
 	m := newMachine(t, `uprobe:a:many { printf("%d %d", args.a, args.g); @ = args.g; }`)
 	m.setReg(112, 1<<40|5)
-	m.setReg(offsetSP, 0x7000)
+	m.setReg(goabi.PtRegsSP, 0x7000)
 	m.memory[0x7000+16] = "\xfe\xff\x01\x01"
 	m.run("uprobe")
 	if got := m.show(); got != "@[]=-2 0(5,-2)" {
@@ -91,12 +93,12 @@ func TestCopies(t *testing.T) {
 		`inline:copied { @[reg("ip") - 1] = args.last; } inline:copied { @a = sum(args.all); }`: "@[4160]=-3 @a[]=-15",
 	} {
 		m := newMachine(t, script)
-		m.setReg(offsetSP, 0x7000)
+		m.setReg(goabi.PtRegsSP, 0x7000)
 		m.memory[0x7000+24] = "\x4d\x00\x00\x00"
 		m.memory[0x5000], m.memory[0x6000] = "abc", "xy"
 		for addr := uint64(0x1000); addr <= 0x1040; addr += 0x10 {
 			m.hit = addr
-			m.setReg(offsetIP, addr+1) // behind the INT3
+			m.setReg(goabi.PtRegsIP, addr+1) // behind the INT3
 			m.setReg(40, ^uint64(2))
 			m.setReg(16, 9)
 			m.setReg(80, 0x5000)

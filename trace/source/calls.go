@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
 	"sonde/probe/attach"
 	"sonde/trace/lang"
@@ -109,14 +110,14 @@ var timespec = &lang.Struct{Name: "__kernel_timespec", Bytes: 16, Fields: []lang
 // fields are the arguments of a system call, by all their names.
 func (s *Source) fields(site attach.Site) (all []lang.ArgField) {
 	if site.Return {
-		return []lang.ArgField{{Name: "ret", Type: number, Text: "long", Offset: ax}}
+		return []lang.ArgField{{Name: "ret", Type: number, Text: "long", Offset: goabi.PtRegsAX}}
 	}
 	if site.Symbol == "*" {
-		return []lang.ArgField{{Name: "id", Type: number, Text: "long", Offset: ax},
-			{Name: "name", Type: lang.Type{Kind: lang.Symbol, Bytes: 8, Format: lang.CallName}, Offset: ax}} // ours
+		return []lang.ArgField{{Name: "id", Type: number, Text: "long", Offset: goabi.PtRegsAX},
+			{Name: "name", Type: lang.Type{Kind: lang.Symbol, Bytes: 8, Format: lang.CallName}, Offset: goabi.PtRegsAX}} // ours
 	}
 	params, _ := s.Params(site.Symbol)
-	all = append(all, lang.ArgField{Name: "__syscall_nr", Type: number, Text: "int", Offset: ax})
+	all = append(all, lang.ArgField{Name: "__syscall_nr", Type: number, Text: "int", Offset: goabi.PtRegsAX})
 	for i, p := range params {
 		f := lang.ArgField{Name: p.Name, Type: declared(p.Type), Text: p.Type, Offset: callArgs[i]}
 		all = append(all, f)

@@ -4,14 +4,12 @@ import (
 	"errors"
 	"slices"
 
+	"sonde/arch/amd64/goabi"
 	"sonde/gotypes"
 	"sonde/probe/attach"
 	"sonde/probe/attach/places"
 	"sonde/trace/lang"
 )
-
-// machineRegs are where registers are in Linux's struct pt_regs, by their numbers in instructions.
-var machineRegs = [16]int{ax, cx, dx, bx, sp, bp, si, di, r8, r9, r10, r11, r12, r13, r14, r15}
 
 // errNoCode says that there is nothing but copies of a function.
 var errNoCode = errors.New("it is nowhere called, but inlined everywhere, and the types of such functions are not known")
@@ -87,9 +85,9 @@ func inCopy(c *lang.CopyField, s gotypes.Spot, words int) bool {
 	if len(s.Regs) != words {
 		return false
 	}
-	c.Offset, c.More = machineRegs[s.Regs[0]], nil
+	c.Offset, c.More = goabi.PtReg(int8(s.Regs[0])), nil
 	for _, r := range s.Regs[1:] {
-		c.More = append(c.More, machineRegs[r])
+		c.More = append(c.More, goabi.PtReg(int8(r)))
 	}
 	return true
 }

@@ -9,33 +9,11 @@ import (
 	"sonde/trace/lang"
 )
 
-// Where registers are in Linux's struct pt_regs, in bytes.
-const (
-	r15 = 0
-	r14 = 8
-	r13 = 16
-	r12 = 24
-	bp  = 32
-	sp  = 152
-	r10 = 56
-	r9  = 64
-	r8  = 72
-	r11 = 48
-	bx  = 40
-	ax  = 80
-	cx  = 88
-	dx  = 96
-	si  = 104
-	di  = 112
-)
-
-// The registers of arguments.
-//
-// Source: Go's ABIInternal; System V ABI, AMD64 supplement; Linux, syscall(2).
+// Where struct pt_regs has the registers of arguments, in bytes.
 var (
-	goArgs   = []int{ax, bx, cx, di, si, r8, r9, r10, r11}
-	cArgs    = []int{di, si, dx, cx, r8, r9}
-	callArgs = []int{di, si, dx, r10, r8, r9}
+	goArgs   = goabi.Go.PtRegs()
+	cArgs    = goabi.SystemV.PtRegs()
+	callArgs = goabi.SystemCall.PtRegs()
 )
 
 // stackArgs are as many as programs read of those on the stack, by sarg0 and so on, too.
@@ -95,7 +73,7 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 		_, t.Every, _ = software(p.Options)
 	}
 	if site.Return {
-		t.Args, t.Result = nil, &lang.ArgField{Name: "retval", Type: number, Offset: ax}
+		t.Args, t.Result = nil, &lang.ArgField{Name: "retval", Type: number, Offset: goabi.PtRegsAX}
 	}
 	return t, nil
 }
