@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"sonde/bpf"
-	"sonde/bpf/internal/conformance"
 	"sonde/bpf/internal/native"
-	"sonde/bpf/interp"
+	"sonde/internal/conformance"
+	"sonde/internal/interp"
 )
 
 // The helpers of the tests' programs.

@@ -11,8 +11,8 @@ import (
 
 	"sonde/bpf"
 	"sonde/bpf/internal/native"
-	"sonde/bpf/interp"
 	"sonde/bpf/random"
+	"sonde/internal/interp"
 )
 
 // chain is programs that go on as each other: each is at its index of the only map.

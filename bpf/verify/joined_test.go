@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sonde/bpf"
-	"sonde/bpf/interp"
+	"sonde/internal/interp"
 )
 
 // inputs are what a program made by a joiner computes with.

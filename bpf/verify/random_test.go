@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"sonde/bpf"
-	"sonde/bpf/interp"
+	"sonde/internal/interp"
 )
 
 // generator makes programs that are often accepted: it keeps an idea of what registers hold, and

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"sonde/bpf"
-	"sonde/bpf/interp"
 	"sonde/bpf/verify"
+	"sonde/internal/interp"
 )
 
 // anywhere is a Resolver for which there is every attach point.

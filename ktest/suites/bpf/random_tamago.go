@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"sonde/bpf"
-	"sonde/bpf/interp"
 	"sonde/bpf/random"
+	"sonde/internal/interp"
 	"sonde/ktest/suites"
 	"sonde/probe/program"
 )

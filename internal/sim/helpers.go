@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"sonde/bpf"
-	"sonde/bpf/interp"
+	"sonde/internal/interp"
 	"sonde/kallsyms"
 	"sonde/trace/lang"
 )

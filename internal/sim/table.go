@@ -5,7 +5,7 @@ import (
 	"syscall"
 
 	"sonde/bpf"
-	"sonde/bpf/interp"
+	"sonde/internal/interp"
 	"sonde/trace/lang"
 )
 

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"sonde/bpf"
-	"sonde/bpf/interp"
 	"sonde/bpf/verify"
+	"sonde/internal/interp"
 	"sonde/probe/program"
 	"sonde/trace/export"
 	"sonde/trace/lang"

@@ -3,7 +3,7 @@ package interp
 import (
 	"testing"
 
-	"sonde/bpf/internal/conformance"
+	"sonde/internal/conformance"
 )
 
 // TestConformance runs the suite that eBPF's executions share, where it is.
