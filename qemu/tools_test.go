@@ -41,9 +41,16 @@ var toolRuns = []toolRun{
 	{name: "irqlat", command: "irqlat -v -c '/bin/sleep 0.1'", shape: []string{`@ns:`}},
 	{name: "kwhere", command: "kwhere -v -c '/bin/sleep 0.5' 99", shape: []string{`@\[.*\]: [1-9]\d*`}, sum: "profile:hz:99", most: true}, // a tick may come before the script has begun, or after its end
 	{name: "trace", command: "trace -v -c '/bin/cat /proc/uptime' vfs.OpenAt 'vfs.(*FS).openAt'", shape: []string{`vfs\.OpenAt \{`, ` {2}vfs\.\(\*FS\)\.openAt \{`, ` {2}\} \d+ ns`, `\} \d+ ns vfs\.OpenAt`}},
+	{name: "funccount of a program", command: "funccount -v -c 'myprog -n 3' '/bin/myprog:myf*'", shape: []string{`@\[myfunc\]: 3`}, sum: "uprobe:/bin/myprog:myf*", total: 3},
+	{name: "funclatency of a program", command: "funclatency -v -c 'myprog -n 3' /bin/myprog:myfunc", shape: []string{`@ns:`}, sum: "uretprobe:/bin/myprog:myfunc", total: 3},
+	{name: "argdist of a program", command: "argdist -v -c 'myprog -n 3' /bin/myprog:myfunc cpu", shape: []string{`\[0\] +\d`}, sum: "uprobe:/bin/myprog:myfunc", total: 3},
+	{name: "stackcount of a program", command: "stackcount -v -c 'myprog -n 3' uprobe:/bin/myprog:myfunc 2", shape: []string{` {4}myfunc\+0`, `\]: 3`}, sum: "uprobe:/bin/myprog:myfunc", total: 3},
+	{name: "trace of a program", command: "trace -v -c 'myprog -n 1' /bin/myprog:myfunc '/bin/myprog:syscall.write'", shape: []string{`myfunc \{`, `\} \d+ ns myfunc`}},
+	{name: "-f", command: `funccount -v -f 'comm == "cat"' -c '/bin/cat /proc/uptime' 'vfs.Read*'`, shape: []string{`@\[vfs\.Read\]: 3`}, sum: "kprobe:vfs.Read*", most: true, total: 3},
+	{name: "-f of none", command: `funccount -f 'comm == "none"' -c '/bin/cat /proc/uptime' 'vfs.Read*'; funclatency -f 'pid == ' vfs.Read`, shape: []string{`ERROR: syntax error`}},
 	{name: "-i", command: "syscount -c '/bin/sleep 2.5' -i 1", shape: []string{`\d\d:\d\d:\d\d`, `@\[exit_group\]: 1`}},
-	{name: "wrong", command: "funccount; funccount -i x f; execsnoop -i 1; funccount a b; funccount vfs.Reed", shape: []string{`.*PATTERN is missing: funccount PATTERN.*`, `.*"x" is not an interval.*`,
-		`.*prints things as they happen.*`, `.*"b" is one argument too many: give funccount PATTERN.*`, `HINT: did you mean vfs\.Read\?`}},
+	{name: "wrong", command: "funccount; funccount -i x f; execsnoop -i 1; funccount a b; funccount vfs.Reed", shape: []string{`.*PLACES is missing: funccount PLACES.*`, `.*"x" is not an interval.*`,
+		`.*prints things as they happen.*`, `.*"b" is one argument too many: give funccount PLACES.*`, `HINT: did you mean vfs\.Read\?`}},
 }
 
 // TestTools runs each tool, and compares what it counts with the ledger of its probes.

@@ -17,7 +17,7 @@ func init() {
 
 // toolCommand is the command that runs a tool.
 func toolCommand(t tools.Tool) *Command {
-	usage := "[-dv] [-i SECONDS] [-c COMMAND] [-p PID]"
+	usage := "[-dv] [-f FILTER] [-i SECONDS] [-c COMMAND] [-p PID]"
 	if t.Usage != "" {
 		usage += " " + t.Usage
 	}
@@ -25,7 +25,7 @@ func toolCommand(t tools.Tool) *Command {
 }
 
 func runTool(c *Context, t tools.Tool, args []string) error {
-	opts, args, err := coreutils.Options(args, "dvi:c:p:")
+	opts, args, err := coreutils.Options(args, "dvf:i:c:p:")
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func runTool(c *Context, t tools.Tool, args []string) error {
 			return Usagef("%q is not an interval: give 1 to 3600 seconds", text)
 		}
 	}
-	script, err := t.Script(args, seconds)
+	script, err := t.Script(args, opts['f'], seconds)
 	if err != nil {
 		return Usagef("%v", err)
 	}

@@ -2,7 +2,9 @@
 //
 // A script begins with comments: its name and parameters, as in argdist FUNCTION [VALUE=arg0], where what is
 // in brackets may be left out; what it does; and which maps it prints, each interval anew with -i. $1, $2 and
-// so on in it are replaced by its parameters, which may be any part of a script.
+// so on in it are replaced by its parameters, which may be any part of a script. Where it says kprobe:$1, the
+// parameter is a place, which may be one of a program: kprobe becomes uprobe then, and $stack ustack. $filter is the
+// condition that users give for what is to be counted.
 package tools
 
 import (
@@ -12,6 +14,8 @@ import (
 	"syscall"
 
 	"sonde/kernel/refusal"
+	"sonde/probe/attach"
+	"sonde/trace/lang"
 )
 
 //go:embed *.bt
@@ -64,11 +68,12 @@ func parse(text string) Tool {
 	return t
 }
 
-// Script returns the script with its parameters. With seconds not 0, it prints what came in each interval of
-// so many.
+// Script returns the script with its parameters. Only what fits a filter in bpftrace's language is counted, if that is
+// not "". With seconds not 0, it prints what came in each interval of so many.
 //
-// Errors: EINVAL a parameter is missing, or there are too many, or the tool has nothing to print at intervals.
-func (t *Tool) Script(args []string, seconds int) (string, error) {
+// Errors: EINVAL a parameter is missing or no place, or there are too many, or the tool has nothing to print at
+// intervals.
+func (t *Tool) Script(args []string, filter string, seconds int) (string, error) {
 	if len(args) > len(t.params) {
 		return "", refusal.New(syscall.EINVAL, "%q is one argument too many: give %s", args[len(t.params)], strings.TrimSpace(t.Name+" "+t.Usage))
 	}
@@ -83,8 +88,12 @@ func (t *Tool) Script(args []string, seconds int) (string, error) {
 		default:
 			return "", refusal.New(syscall.EINVAL, "%s is missing: %s %s", p.name, t.Name, t.Usage)
 		}
-		text = strings.ReplaceAll(text, fmt.Sprintf("$%d", i+1), value)
+		var err error
+		if text, err = replace(text, fmt.Sprintf("$%d", i+1), value); err != nil {
+			return "", err
+		}
 	}
+	text = filtered(text, filter)
 	if seconds == 0 {
 		return text, nil
 	}
@@ -96,4 +105,46 @@ func (t *Tool) Script(args []string, seconds int) (string, error) {
 		text += fmt.Sprintf(" print(%s); clear(%s);", m, m)
 	}
 	return text + " }\n", nil
+}
+
+// replace has a script use the value of a parameter.
+//
+// Errors: EINVAL it must be a place, and is none.
+func replace(text, param, value string) (string, error) {
+	if kprobe := "kprobe:" + param; strings.Contains(text, kprobe) {
+		program, place, err := placeOf(value)
+		if err != nil {
+			return "", err
+		}
+		stack := "kstack"
+		if program {
+			text = strings.NewReplacer(kprobe, "uprobe:"+param, "kretprobe:"+param, "uretprobe:"+param).Replace(text)
+			stack = "ustack"
+		}
+		text, value = strings.ReplaceAll(text, "$stack", stack), place
+	}
+	return strings.ReplaceAll(text, param, value), nil
+}
+
+// placeOf cuts the provider off a place, which may be left out, and tells whether it is one of a program.
+//
+// Errors: EINVAL it is neither of the kernel nor of a program.
+func placeOf(text string) (program bool, place string, err error) {
+	provider, rest, _ := strings.Cut(text, ":")
+	switch lang.Provider(provider) {
+	case "kprobe":
+		return false, rest, nil
+	case "uprobe":
+		return true, rest, nil
+	}
+	s, err := attach.ParseSiteOf(text, attach.Kernel, attach.Program)
+	return s.Kind == attach.Program, text, err
+}
+
+// filtered has a script count only what fits a condition; "": all.
+func filtered(text, filter string) string {
+	if filter == "" {
+		return strings.NewReplacer("/$filter/ ", "", "$filter && ", "", "$filter", "1").Replace(text)
+	}
+	return strings.ReplaceAll(text, "$filter", "("+filter+")")
 }

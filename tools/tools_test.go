@@ -25,14 +25,14 @@ func TestToolsAreScripts(t *testing.T) {
 			t.Errorf("%s: help %q", tool.Name, tool.Help)
 		}
 		for _, seconds := range []int{0, 1} {
-			text, err := tool.Script(args, seconds)
+			text, err := tool.Script(args, "", seconds)
 			if seconds > 0 && len(tool.prints) == 0 {
 				if err == nil || !strings.Contains(err.Error(), "as they happen") {
 					t.Errorf("%s: %v", tool.Name, err)
 				}
 				continue
 			}
-			if err != nil || strings.Contains(text, "$1") || strings.Count(text, "print(") != seconds*len(tool.prints) {
+			if err != nil || strings.ContainsAny(strings.ReplaceAll(text, "$d", ""), "$") || strings.Count(text, "print(") != seconds*len(tool.prints) {
 				t.Errorf("%s: %v\n%s", tool.Name, err, text)
 			}
 			if _, err := lang.Parse(tool.Name, text); err != nil {
@@ -44,11 +44,11 @@ func TestToolsAreScripts(t *testing.T) {
 				}
 			}
 		}
-		if _, err := tool.Script(slices.Repeat([]string{"x"}, len(tool.params)+1), 0); err == nil {
+		if _, err := tool.Script(slices.Repeat([]string{"x"}, len(tool.params)+1), "", 0); err == nil {
 			t.Errorf("%s takes any number of parameters", tool.Name)
 		}
 		if len(args) > 0 {
-			if _, err := tool.Script(nil, 0); err == nil || !strings.Contains(err.Error(), "is missing: "+tool.Name) {
+			if _, err := tool.Script(nil, "", 0); err == nil || !strings.Contains(err.Error(), "is missing: "+tool.Name) {
 				t.Errorf("%s: %v", tool.Name, err)
 			}
 		}
@@ -61,13 +61,53 @@ func TestToolsAreScripts(t *testing.T) {
 func TestParametersAreReplaced(t *testing.T) {
 	tool := parse("// f A [B=arg0]\n// help\n// prints @\nkprobe:$1 { @ = hist($2); }\n")
 	for args, want := range map[string]string{"vfs.Read": "kprobe:vfs.Read { @ = hist(arg0); }\n", "x len(args.p)": "kprobe:x { @ = hist(len(args.p)); }\n"} {
-		got, err := tool.Script(strings.Fields(args), 0)
+		got, err := tool.Script(strings.Fields(args), "", 0)
 		if err != nil || got != want {
 			t.Errorf("%s: %q, %v", args, got, err)
 		}
 	}
-	got, err := tool.Script([]string{"x"}, 2)
+	got, err := tool.Script([]string{"x"}, "", 2)
 	if want := "interval:s:2 { time(\"%H:%M:%S\\n\"); print(@); clear(@); }\n"; err != nil || !strings.HasSuffix(got, want) {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestFilters: every tool takes a filter, and is a script with it and without.
+func TestFilters(t *testing.T) {
+	for _, tool := range All() {
+		if !strings.Contains(tool.text, "$filter") {
+			t.Errorf("%s has no place for a filter", tool.Name)
+		}
+		var args []string
+		for range tool.params {
+			args = append(args, "10")
+		}
+		text, err := tool.Script(args, `comm == "x" || pid == 7`, 0)
+		if err != nil || !strings.Contains(text, `(comm == "x" || pid == 7)`) || strings.Contains(text, "$filter") {
+			t.Errorf("%s: %v\n%s", tool.Name, err, text)
+		}
+		if _, err := lang.Parse(tool.Name, text); err != nil {
+			t.Errorf("%s: %v\n%s", tool.Name, err, text)
+		}
+	}
+}
+
+// TestPlacesOfPrograms: the places of tools are of the kernel or of programs, in the words of attach points and of
+// bpftrace.
+func TestPlacesOfPrograms(t *testing.T) {
+	tool := parse("// f PLACES [FRAMES=3]\n// help\n// prints @\nkprobe:$1 /$filter/ { @[$stack($2)] = count(); } kretprobe:$1 { @ = 1; }\n")
+	const kernel, program = "kprobe:P { @[kstack(3)] = count(); } kretprobe:P { @ = 1; }\n", "uprobe:P { @[ustack(3)] = count(); } uretprobe:P { @ = 1; }\n"
+	for place, want := range map[string]string{"vfs.*": kernel, "kprobe:vfs.*": kernel, "k:vfs.Read": kernel, "type:.eq.x": kernel, "/bin/myprog:main.*": program,
+		"uprobe:libc:mall*": program, "u:libc:malloc": program, "myprog:main.main": program, `"/a:b/c":main`: program} {
+		bare := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(place, "kprobe:"), "k:"), "uprobe:"), "u:")
+		got, err := tool.Script([]string{place}, "", 0)
+		if want = strings.ReplaceAll(want, "P", bare); err != nil || got != want {
+			t.Errorf("%s: %v\ngot  %swant %s", place, err, got, want)
+		}
+	}
+	for _, place := range []string{"sys:openat", "tick:99hz", "w@vfs.x", ""} {
+		if text, err := tool.Script([]string{place}, "", 0); err == nil {
+			t.Errorf("%q became %s", place, text)
+		}
 	}
 }

@@ -19,7 +19,7 @@ const MaxCat = 1 << 20
 
 // configure reads the config. Settings may be called as bpftrace's variables of the environment.
 func (c *checker) configure() {
-	c.settings = Settings{MaxKeys: 4096, MaxString: 64, RingBytes: 64 << 10, Stack: 127, StackMode: "bpftrace", PrintMaps: true, Missing: "error", MaxCat: 10240, MaxProbes: 1024}
+	c.settings = Settings{MaxKeys: 4096, MaxString: 64, RingBytes: 64 << 10, Stack: 127, StackMode: "bpftrace", PrintMaps: true, Missing: "error", MaxCat: 10240, MaxProbes: 4096}
 	sizes := map[string]struct {
 		to        *int
 		low, high int
