@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
+	"sonde/kprobes"
 	"sonde/probe/attach/places"
 	"sonde/probe/types"
 	"sonde/trace/export"
@@ -81,6 +83,7 @@ func runBt(c *Context, args []string) error {
 	case f.PID != 0:
 		o.Command = btProcess(f.PID, over)
 	}
+	o.Settle = kprobes.AwaitJumps
 	if namesUsers(o.Unit) {
 		users, stop := userNames(c.Machine)
 		defer stop()
@@ -179,6 +182,9 @@ func btScript(c *Context, f *run.Flags) (name, text string, params []string, err
 		return "stdin", string(b), f.Args[1:], err
 	}
 	b, err := readWhole(file, lang.MaxBytes)
+	if errors.Is(err, fs.ErrNotExist) && strings.Contains(f.Args[0], ":") {
+		return "", "", nil, Usagef("%s is no file; give a script in quotes after -e, as in bt -e 'kprobe:vfs.Read { @ = count(); }'", f.Args[0])
+	}
 	return f.Args[0], string(b), f.Args[1:], err
 }
 

@@ -52,6 +52,7 @@ func runGlass(c *Context, args []string) error {
 		both.Out = c.Err // the recording comes alone
 		run = func() error { return guard(cmd, &both, g.command[1:]) }
 	}
+	g.request.Armed = func() { fmt.Fprintf(c.Err, "glass: %s\n", g.awaits()) }
 	users, stop := userNames(c.Machine)
 	defer stop()
 	if users != nil {
@@ -62,6 +63,15 @@ func runGlass(c *Context, args []string) error {
 		err = errors.Join(err, g.print(rec, c))
 	}
 	return err
+}
+
+// awaits says what the recording waits for.
+func (g *glassLine) awaits() string {
+	which := "the next hit"
+	if n := g.request.Hit; n > 1 {
+		which = fmt.Sprintf("hit %d", n)
+	}
+	return fmt.Sprintf("waiting for %s of %s; ^C ends it", which, g.request.Site)
 }
 
 // A glassLine is what stands behind the word glass.

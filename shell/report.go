@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -22,7 +23,10 @@ func guard(cmd *Command, c *Context, args []string) (err error) {
 	if len(args) > 0 && args[0] == "--help" && !cmd.Verbatim {
 		return cmd.describe(c.Out)
 	}
-	return cmd.Run(c, args)
+	if err = cmd.Run(c, args); errors.Is(err, coreutils.ErrHelp) {
+		return cmd.describe(c.Out)
+	}
+	return err
 }
 
 // describe writes what a command does and its arguments.

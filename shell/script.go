@@ -55,7 +55,7 @@ func parse(text string) (s script, incomplete bool, err error) {
 	}
 	parsed.Add(int64(len(s.text)) - size)
 	if err != nil {
-		return s, syntax.IsIncomplete(err) || strings.Contains(err.Error(), "unclosed here-document"), syntaxError(err)
+		return s, syntax.IsIncomplete(err) || strings.Contains(err.Error(), "unclosed here-document"), syntaxError(err, text)
 	}
 	return s, false, nil
 }
@@ -120,13 +120,13 @@ func deep(n int) bool {
 	return runtime.Callers(n, pc[:]) > 0
 }
 
-// syntaxError puts the parser's error into our words.
-func syntaxError(err error) error {
+// syntaxError puts the parser's error in a text into our words.
+func syntaxError(err error, text string) error {
 	var pe syntax.ParseError
 	var le syntax.LangError
 	switch {
 	case errors.As(err, &pe):
-		return fmt.Errorf("line %d: %s", pe.Pos.Line(), pe.Text)
+		return fmt.Errorf("line %d: %s%s", pe.Pos.Line(), pe.Text, quotesMissing(text, int(pe.Pos.Line())))
 	case errors.As(err, &le):
 		return fmt.Errorf("line %d: %s is not supported", le.Pos.Line(), le.Feature)
 	}
@@ -150,4 +150,14 @@ func incomplete(text string) bool {
 	s, more, _ := parse(text)
 	s.forget()
 	return more
+}
+
+// quotesMissing is a hint for a line that has a script of bt without quotes.
+func quotesMissing(text string, line int) string {
+	lines := strings.Split(text, "\n")
+	words := strings.Fields(lines[min(line, len(lines))-1])
+	if len(words) < 2 || words[0] != "bt" && words[0] != "bpftrace" || !strings.Contains(strings.Join(words, " "), "{") {
+		return ""
+	}
+	return "; quotes around the script of bt may be missing: bt -e 'kprobe:vfs.Read { @ = count(); }'"
 }

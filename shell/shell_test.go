@@ -41,6 +41,8 @@ func TestLanguage(t *testing.T) {
 		{"a digit in a word", "echo a2> /tmp/l1; cat /tmp/l1", "a2\n", 0},
 		{"only &", "& echo a", "sh: line 1: & can only immediately follow a statement\n", 2},
 		{"& after &&", "true && & echo a", "sh: line 1: && must be followed by a statement\n", 2},
+		{"script of bt without quotes", "true\nbt -e kprobe:vfs.Read { @ = count(); }", "sh: line 2: a command can only contain words and redirects; encountered (; " +
+			"quotes around the script of bt may be missing: bt -e 'kprobe:vfs.Read { @ = count(); }'\n", 2},
 		{"no file", "echo a >", "sh: line 1: > must be followed by a word\n", 2},
 		{"file without command", "> /tmp/l1; wc -c /tmp/l1", "0 /tmp/l1\n", 0},
 	}

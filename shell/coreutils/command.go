@@ -72,6 +72,9 @@ const (
 // ErrUsage is what a command returns, wrapped, when its arguments are wrong.
 var ErrUsage = errors.New("usage")
 
+// ErrHelp is what a command returns that is asked what it does.
+var ErrHelp = errors.New("help")
+
 // usageError prints as its message alone.
 type usageError string
 
@@ -87,9 +90,12 @@ func Usagef(format string, args ...any) error {
 func (c *Command) Exec(u *IO, args []string) int {
 	var err error
 	if len(args) > 0 && args[0] == "--help" && !c.Verbatim {
-		err = Describe(u.Out, c.Name, c.Usage, c.Help)
+		err = ErrHelp
 	} else {
 		err = c.Run(u, args)
+	}
+	if errors.Is(err, ErrHelp) {
+		err = Describe(u.Out, c.Name, c.Usage, c.Help)
 	}
 	return Report(u.Err, c.Name, c.Usage, err)
 }

@@ -90,6 +90,7 @@ func TestCommands(t *testing.T) {
 		{"sleep 1x", "", "sleep: \"1x\" is not a duration\nusage: sleep seconds\n", 2},
 		{"sleep -1s", "", "sleep: \"-1s\" is negative\nusage: sleep seconds\n", 2},
 		{"echo -n --help", "", "--help", 0},
+		{"wc -h", "", "usage: wc [-lwc] [file...]\ncount lines, words and bytes\n", 0},
 		{"true --help", "", "usage: true\nsucceed\n", 0},
 		{"false", "", "", 1},
 	} {

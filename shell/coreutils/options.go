@@ -6,7 +6,7 @@ import "strings"
 // by ":" takes a value, and the value of any other is the letter, once for each time that it was given.
 // "--" ends them; with "+" at the beginning of known, the first word that is not an option does, too.
 //
-// Errors: ErrUsage.
+// Errors: ErrUsage; ErrHelp for -h, if that is not among them.
 func Options(args []string, known string) (opts map[byte]string, operands []string, err error) {
 	known, first := strings.CutPrefix(known, "+")
 	opts = make(map[byte]string)
@@ -25,6 +25,9 @@ func Options(args []string, known string) (opts map[byte]string, operands []stri
 		}
 		for i := 1; i < len(word); i++ {
 			at := strings.IndexByte(known, word[i])
+			if at < 0 && word[i] == 'h' {
+				return nil, nil, ErrHelp
+			}
 			if at < 0 || word[i] == ':' {
 				return nil, nil, Usagef("unknown option -%c", word[i])
 			}

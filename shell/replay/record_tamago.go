@@ -29,6 +29,8 @@ type Request struct {
 	Hit     uint64 // counted from 1
 	CPU     int    // hits on this CPU alone; -1: on any
 	Witness bool   // record where the code goes on, by a probe there
+	// Armed is called when the camera is at its place, if it then waits for a hit; nil: nothing.
+	Armed func()
 	// Users names addresses of programs; nil: they have no names.
 	Users func(addr uint64, pid int) (at kallsyms.Named, ok bool)
 }
@@ -268,6 +270,9 @@ func (q Request) Record(run func() error, end <-chan struct{}) (*Recording, erro
 	}
 	defer s.Close()
 	if run == nil {
+		if q.Armed != nil {
+			q.Armed()
+		}
 		s.Wait(end)
 	} else {
 		err = run()

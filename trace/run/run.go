@@ -38,6 +38,7 @@ type Options struct {
 	Unsafe bool        // programs may send signals
 	Budget int         // thousandths of each CPU's time that a probe may take; 0: as much as it needs
 
+	Settle    func()                     // has probes get the form in which they stay, before the script counts; nil: nothing
 	Users     Users                      // nil: addresses of programs are numbers
 	Now       func() int64               // the clock of nsecs
 	Code      int                        // set by Run: what exit() was given
@@ -200,6 +201,9 @@ const period = 10 * time.Millisecond
 func (s *session) wait() (interrupted bool, err error) {
 	if s.ended || s.Command == nil && !slices.ContainsFunc(s.Unit.Programs, func(p *lang.Program) bool { return !once(p.Point) }) {
 		return false, nil // nothing can happen any more
+	}
+	if s.Settle != nil && s.probes > 0 {
+		s.Settle()
 	}
 	var done <-chan int
 	s.control(lang.ControlActive, 1)

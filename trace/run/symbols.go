@@ -23,8 +23,12 @@ func (s *session) Name(addr uint64, user bool) kallsyms.Named {
 			return at
 		}
 	}
-	if name, offset, _, ok := kallsyms.Lookup(addr); ok && !user {
-		return kallsyms.Named{Name: shown(name), Offset: offset, Function: true}
+	if !user {
+		for back := range uint64(2) { // IP is behind a breakpoint, which may be all that a function has
+			if name, offset, _, ok := kallsyms.Lookup(addr - back); ok {
+				return kallsyms.Named{Name: shown(name), Offset: offset + back, Function: true}
+			}
+		}
 	}
 	return kallsyms.Named{Name: fmt.Sprintf("%#x", addr)}
 }
