@@ -68,6 +68,7 @@ func report(part string, err error) {
 func mountFiles(tree *vfs.FS) {
 	tree.SetLimit(int64(mm.Usable / 2))
 	src := procfs.Machine()
+	procfs.AddSymbols(program.WriteSymbols)
 	src.Version = func() string { return fmt.Sprintf("sonde version %s (%s)", version, runtime.Version()) }
 	src.Cmdline = commandLine
 	src.Loadavg, src.Stat = loadNow, statNow

@@ -18,7 +18,6 @@ import (
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/vfs"
-	"sonde/probe/program"
 )
 
 // Machine returns the facts of the machine this runs on. Version and Cmdline are
@@ -28,13 +27,27 @@ func Machine() Sources {
 		Uptime: Uptime, Memory: MemoryNow, CPUs: CPUs, Interrupts: Interrupts,
 		Kallsyms: func(w io.Writer) {
 			kallsyms.Kernel().WriteTo(w)
-			program.WriteSymbols(w)
+			writeMade(w)
 			kallsyms.Kernel().WriteAliases(w)
 		},
 		SymbolsInC: func(w io.Writer) {
 			kallsyms.Kernel().WriteC(w)
-			program.WriteSymbols(w)
+			writeMade(w)
 		},
+	}
+}
+
+// made print the symbols of code that is made while the kernel runs.
+var made []func(w io.Writer)
+
+// AddSymbols has /proc/kallsyms print what f prints, after the symbols of the image.
+//
+// Context: boot.
+func AddSymbols(f func(w io.Writer)) { made = append(made, f) }
+
+func writeMade(w io.Writer) {
+	for _, f := range made {
+		f(w)
 	}
 }
 
