@@ -18,8 +18,8 @@ import (
 	"sonde/kernel/kthread"
 	"sonde/kernel/printk"
 	"sonde/kernel/refusal"
+	"sonde/kernel/tape"
 	"sonde/kprobes"
-	"sonde/probe/glass"
 	"sonde/sysctl"
 )
 
@@ -239,8 +239,8 @@ func plant(fn Function, c *kprobes.Candidate, size int) bool {
 	if why.Reason == Fine {
 		p.write()
 		if c.Bind(&p.Detour) {
-			if glass.Taping() {
-				glass.Note(cpu.Rdtsc(), cpu.ID(), glass.DetourMade, uint64(p.Detour.Entry), uint64(p.Detour.Resume))
+			if tape.On() {
+				tape.Note(cpu.Rdtsc(), cpu.ID(), tape.DetourMade, uint64(p.Detour.Entry), uint64(p.Detour.Resume))
 			}
 			return true
 		}

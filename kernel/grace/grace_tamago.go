@@ -24,7 +24,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
-	"sonde/probe/glass"
+	"sonde/kernel/tape"
 )
 
 // Idle reports whether CPU i is halted now, how often it has halted, and for how
@@ -95,8 +95,8 @@ func Synchronize() (took time.Duration) {
 	goruntime.Pass()
 	s := Now()
 	s[cpu.ID()]-- // to be here is to be at a scheduling point
-	w := watched{on: glass.Taping()}
-	w.note(glass.GraceBegins, cpu.ID(), 0)
+	w := watched{on: tape.On()}
+	w.note(tape.GraceBegins, cpu.ID(), 0)
 	const spin, most = 100e3, time.Millisecond
 	for nap := most / 16; !s.Passed(); nap = min(2*nap, most) {
 		w.look(&s)
@@ -107,7 +107,7 @@ func Synchronize() (took time.Duration) {
 		time.Sleep(nap)
 	}
 	w.look(&s)
-	w.note(glass.GraceOver, cpu.ID(), 0)
+	w.note(tape.GraceOver, cpu.ID(), 0)
 	return time.Duration(cpu.Nanotime() - start)
 }
 
@@ -117,9 +117,9 @@ type watched struct {
 	seen [trap.MaxCPUs]bool
 }
 
-func (w *watched) note(what glass.What, id int, a uint64) {
+func (w *watched) note(what tape.What, id int, a uint64) {
 	if w.on {
-		glass.Note(cpu.Rdtsc(), id, what, a, 0)
+		tape.Note(cpu.Rdtsc(), id, what, a, 0)
 	}
 }
 
@@ -129,19 +129,19 @@ func (w *watched) look(s *Snapshot) {
 	}
 	for i := range cpu.Num() {
 		idle, _, _ := goruntime.Idle(i)
-		how := uint64(glass.BySwitch)
+		how := uint64(tape.BySwitch)
 		switch {
 		case w.seen[i]:
 			continue
 		case goruntime.Quiet(i) != s[i] && idle:
-			how = glass.ByIdling
+			how = tape.ByIdling
 		case goruntime.Quiet(i) != s[i]:
 		case inRing3(i):
-			how = glass.InProgram
+			how = tape.InProgram
 		default:
 			continue
 		}
 		w.seen[i] = true
-		w.note(glass.Passed, i, how)
+		w.note(tape.Passed, i, how)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
-	"sonde/probe/glass"
+	"sonde/kernel/tape"
 )
 
 // vecSelf is the software interrupt by which a goroutine gets into interrupt
@@ -46,8 +46,8 @@ func raiseSelf()
 func called(r *amd64.Regs) {
 	cpu.EOI()
 	call()
-	if glass.Taping() {
-		note(glass.Serialized, r.IP)
+	if tape.On() {
+		note(tape.Serialized, r.IP)
 	}
 	pending.Add(-1)
 }
@@ -75,7 +75,7 @@ func callOthers() {
 }
 
 // note notes an event of this CPU for those who watch how code is changed.
-func note(w glass.What, a uint64) { glass.Note(cpu.Rdtsc(), cpu.ID(), w, a, 0) }
+func note(w tape.What, a uint64) { tape.Note(cpu.Rdtsc(), cpu.ID(), w, a, 0) }
 
 // sendOthers sends interrupt v to every CPU but this.
 func sendOthers(v uint8) {

@@ -43,7 +43,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
 	"sonde/kernel/refusal"
-	"sonde/probe/glass"
+	"sonde/kernel/tape"
 )
 
 var (
@@ -144,8 +144,8 @@ func stopOthers() {
 	start := cpu.Nanotime()
 	self := cpu.ID()
 	n := round.Add(1)
-	if glass.Taping() {
-		note(glass.Stopping, 0)
+	if tape.On() {
+		note(tape.Stopping, 0)
 	}
 	sendOthers(amd64.VecStop)
 	if stop.wait = limit.Load(); stop.wait == 0 {
@@ -163,8 +163,8 @@ func stopOthers() {
 	}
 	round.Store(n + 1)
 	stop.took = cpu.Nanotime() - start
-	if glass.Taping() {
-		note(glass.StopOver, uint64(stop.took))
+	if tape.On() {
+		note(tape.StopOver, uint64(stop.took))
 	}
 }
 
@@ -212,14 +212,14 @@ func hold(r *amd64.Regs) {
 	}
 	id := cpu.ID()
 	frames[id] = uintptr(unsafe.Pointer(r))
-	taping := glass.Taping()
+	taping := tape.On()
 	if taping {
-		note(glass.Held, r.IP)
+		note(tape.Held, r.IP)
 	}
 	here[id].Store(n)
 	standStill(&round, n)
 	if taping {
-		note(glass.LetGo, 0)
+		note(tape.LetGo, 0)
 	}
 }
 

@@ -35,7 +35,7 @@ import (
 	"sonde/kernel/mm"
 	"sonde/kernel/refusal"
 	"sonde/kernel/smp"
-	"sonde/probe/glass"
+	"sonde/kernel/tape"
 )
 
 // A Batch is written all or not at all.
@@ -113,7 +113,7 @@ func (b *Batch) Commit() error {
 			return &b.wrong
 		}
 	}
-	if glass.Taping() {
+	if tape.On() {
 		b.note()
 	}
 	return nil
@@ -126,7 +126,7 @@ func (b *Batch) note() {
 		for j := range min(len(p.New), 8) {
 			now |= uint64(p.New[j]) << (8 * j)
 		}
-		glass.Note(cpu.Rdtsc(), cpu.ID(), glass.Written, uint64(p.Addr), now)
+		tape.Note(cpu.Rdtsc(), cpu.ID(), tape.Written, uint64(p.Addr), now)
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 	"sonde/kernel/mm"
 	"sonde/kernel/refusal"
 	"sonde/kernel/smp"
-	"sonde/probe/glass"
+	"sonde/kernel/tape"
 )
 
 // Poke replaces the byte old at addr by new. Call Sync before relying on it.
@@ -42,8 +42,8 @@ func Poke(addr uintptr, old, new byte) error {
 			return refusal.New(syscall.EILSEQ, "text: poke %#x: found %#02x, not %#02x", addr, have, old)
 		}
 		if atomic.CompareAndSwapUint32(word, v, v&^(0xff<<shift)|uint32(new)<<shift) {
-			if glass.Taping() {
-				glass.Note(cpu.Rdtsc(), cpu.ID(), glass.Poked, uint64(addr), uint64(old)|uint64(new)<<8)
+			if tape.On() {
+				tape.Note(cpu.Rdtsc(), cpu.ID(), tape.Poked, uint64(addr), uint64(old)|uint64(new)<<8)
 			}
 			return nil
 		}

@@ -113,7 +113,7 @@ var keptOut = []struct {
 	names names
 	why   string
 }{
-	{names{"sonde/kprobes.*", "sonde/kprobes/link.*", "sonde/kprobes/detour.*", "sonde/kprobes/machine.*", "sonde/kprobes/place.*", "sonde/probe/glass.*"}, "it implements probes"}, // kprobes.txt §1.5
+	{names{"sonde/kprobes.*", "sonde/kprobes/link.*", "sonde/kprobes/detour.*", "sonde/kprobes/machine.*", "sonde/kprobes/place.*", "sonde/probe/glass.*", "sonde/kernel/tape.*"}, "it implements probes"}, // kprobes.txt §1.5
 	{names{"sonde/arch/amd64/user.enter", "sonde/arch/amd64/user.byIret", "sonde/arch/amd64/user.msr*"}, "it enters or leaves ring 3"},
 	{names{"sonde/arch/amd64/trap.enter"}, "it switches to the stack of traps"},
 	{names{"runtime.clone"}, "a new thread begins in it on a stack that is in use"},

@@ -34,7 +34,7 @@ var cameras = []Mutant{
 	},
 	{
 		Name: "stop-without-the-other-cpus", In: "kernel/smp.hold",
-		Old: "Taping()", New: "Taping() && n == 0",
+		Old: "On()", New: "On() && n == 0",
 		By:  kernel(2, "glass/way_to_a_jump"),
 		Why: "a recording does not show that the other CPUs stand still",
 	},

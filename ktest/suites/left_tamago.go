@@ -5,9 +5,9 @@ package suites
 import (
 	"slices"
 
+	"sonde/kernel/tape"
 	"sonde/kwatch"
 	"sonde/probe/attach"
-	"sonde/probe/glass"
 )
 
 func init() { begin = attached }
@@ -15,7 +15,7 @@ func init() { begin = attached }
 // attached is begin. A case that ends early may leave what changes how the hits of later cases come: while something is
 // watched, those of programs lead to goroutines, and while the way to a jump is recorded, nobody else can.
 func attached() func() []string {
-	links, watched, taping := attach.Links(), kwatch.All(), glass.Taping()
+	links, watched, taping := attach.Links(), kwatch.All(), tape.On()
 	return func() (left []string) {
 		for _, l := range attach.Links() {
 			if !slices.Contains(links, l) {
@@ -29,9 +29,9 @@ func attached() func() []string {
 				kwatch.UnregisterKwatch(w.DebugReg)
 			}
 		}
-		if glass.Taping() && !taping {
+		if tape.On() && !taping {
 			left = append(left, "the recording of the way to a jump")
-			glass.Stop()
+			tape.Stop()
 		}
 		return left
 	}

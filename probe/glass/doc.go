@@ -5,8 +5,7 @@
 // taken when the film is made: recording allocates nothing, takes no lock and stores no pointer. The
 // kinds of probes write the frames (kprobes/camera_trap.go); package shell/replay turns them into text.
 //
-// A tape (Start, Note, Stop) does the same for the machine: what each CPU does while a byte is poked, a
-// grace period passes or the machine is stopped. The code that does these things notes it, if Taping.
+// Package kernel/tape does the same for the machine: what each CPU does while code is changed.
 //
 // One hit is recorded, on one CPU at a time; an interrupt within it may add frames, so Next is atomic.
 // Frames beyond the memory are counted.

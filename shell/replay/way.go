@@ -8,21 +8,21 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/arch/amd64/listing"
-	"sonde/probe/glass"
+	"sonde/kernel/tape"
 )
 
 // A Way is what happens to the machine while a probe is registered, becomes a jump, and is unregistered
 // again.
 type Way struct {
 	Take   // Addr, Symbol, Line, Nanos
-	Events []glass.Event
+	Events []tape.Event
 	Lost   int
 	CPUs   int
 }
 
 // relevant reports whether e is about the place, or about all of the machine.
-func (w *Way) relevant(e *glass.Event) bool {
-	return e.What != glass.Poked && e.What != glass.Written || e.A == w.Addr
+func (w *Way) relevant(e *tape.Event) bool {
+	return e.What != tape.Poked && e.What != tape.Written || e.A == w.Addr
 }
 
 // A WayStep is an event in words.
@@ -147,43 +147,43 @@ func (w *Way) WriteJSON(out io.Writer) error {
 
 // steps are the events' names in JSON.
 var steps = [...]string{
-	glass.Poked: "poked", glass.Serialized: "serialized", glass.DetourMade: "detour-made", glass.GraceBegins: "grace-begins",
-	glass.Passed: "passed", glass.GraceOver: "grace-over", glass.Stopping: "stopping", glass.Held: "held", glass.Written: "written",
-	glass.LetGo: "let-go", glass.StopOver: "stop-over",
+	tape.Poked: "poked", tape.Serialized: "serialized", tape.DetourMade: "detour-made", tape.GraceBegins: "grace-begins",
+	tape.Passed: "passed", tape.GraceOver: "grace-over", tape.Stopping: "stopping", tape.Held: "held", tape.Written: "written",
+	tape.LetGo: "let-go", tape.StopOver: "stop-over",
 }
 
 // ways are how a CPU passes a scheduling point, in words.
-var ways = [...]string{glass.BySwitch: "by a switch of goroutines", glass.ByIdling: "it is idle", glass.InProgram: "it runs a program"}
+var ways = [...]string{tape.BySwitch: "by a switch of goroutines", tape.ByIdling: "it is idle", tape.InProgram: "it runs a program"}
 
 // happens says what e is.
-func (w *Way) happens(e *glass.Event) string {
+func (w *Way) happens(e *tape.Event) string {
 	switch e.What {
-	case glass.Poked:
+	case tape.Poked:
 		return fmt.Sprintf("byte poked at %s: %02x -> %02x", w.where(w.Addr), byte(e.B), byte(e.B>>8))
-	case glass.Serialized:
+	case tape.Serialized:
 		return "serializes; was at " + w.where(e.A)
-	case glass.DetourMade:
+	case tape.DetourMade:
 		return fmt.Sprintf("detour made at %#x, which hits use from now on", e.A)
-	case glass.GraceBegins:
+	case tape.GraceBegins:
 		return "grace period begins"
-	case glass.Passed:
+	case tape.Passed:
 		return "has passed a scheduling point: " + ways[min(e.A, uint64(len(ways)-1))]
-	case glass.GraceOver:
+	case tape.GraceOver:
 		return "grace period is over"
-	case glass.Stopping:
+	case tape.Stopping:
 		return "stops the others"
-	case glass.Held:
+	case tape.Held:
 		if e.A > w.Addr && e.A < w.Addr+insn.JumpSize {
 			return "stands still at " + w.where(e.A) + ", in the region"
 		}
 		return "stands still at " + w.where(e.A)
-	case glass.Written:
+	case tape.Written:
 		var now [insn.JumpSize]byte
 		for i := range now {
 			now[i] = byte(e.B >> (8 * i))
 		}
 		return "bytes written: " + listing.Bytes(now[:])
-	case glass.LetGo:
+	case tape.LetGo:
 		return "goes on"
 	}
 	return "the machine goes on; it stood for " + strings.TrimPrefix(duration(int64(e.A)), "+")

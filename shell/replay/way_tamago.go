@@ -8,9 +8,9 @@ import (
 
 	"sonde/kernel/cpu"
 	"sonde/kernel/refusal"
+	"sonde/kernel/tape"
 	"sonde/kprobes"
 	"sonde/probe/attach"
-	"sonde/probe/glass"
 )
 
 // RecordWay registers a probe at a place without one, waits for its jump, unregisters it, and returns what
@@ -31,12 +31,12 @@ func RecordWay(at attach.Site) (*Way, error) {
 	case len(d.Probes) > 0:
 		return nil, refusal.New(syscall.EBUSY, "%s has a probe already, which is on its way or has gone it", spot)
 	}
-	if err := glass.Start(); err != nil {
+	if err := tape.Start(); err != nil {
 		return nil, err
 	}
 	jumped, err := s.walk()
 	w := &Way{CPUs: cpu.Num()}
-	w.Events, w.Lost = glass.Stop()
+	w.Events, w.Lost = tape.Stop()
 	switch {
 	case err != nil:
 		return nil, err

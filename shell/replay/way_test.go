@@ -8,29 +8,29 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/listing"
-	"sonde/probe/glass"
+	"sonde/kernel/tape"
 )
 
 // way has one event of each kind, and one that is about another place.
 func way() *Way {
 	w := &Way{Take: *take(), CPUs: 2, Lost: 1}
 	ns := uint64(0)
-	add := func(cpu int32, what glass.What, a, b uint64) {
+	add := func(cpu int32, what tape.What, a, b uint64) {
 		ns += 700
-		w.Events = append(w.Events, glass.Event{Time: ns, CPU: cpu, What: what, A: a, B: b})
+		w.Events = append(w.Events, tape.Event{Time: ns, CPU: cpu, What: what, A: a, B: b})
 	}
-	add(0, glass.Poked, callerAt, 0xcc49)
-	add(0, glass.Poked, funcAt, 0xcc49)
-	add(1, glass.Serialized, callerAt, 0)
-	add(0, glass.DetourMade, resumeAt-0x300, resumeAt)
-	add(0, glass.GraceBegins, 0, 0)
-	add(1, glass.Passed, glass.ByIdling, 0)
-	add(0, glass.GraceOver, 0, 0)
-	add(0, glass.Stopping, 0, 0)
-	add(1, glass.Held, funcAt+4, 0)
-	add(0, glass.Written, funcAt, 0x867e019d09c3e9)
-	add(1, glass.LetGo, 0, 0)
-	add(0, glass.StopOver, 1900, 0)
+	add(0, tape.Poked, callerAt, 0xcc49)
+	add(0, tape.Poked, funcAt, 0xcc49)
+	add(1, tape.Serialized, callerAt, 0)
+	add(0, tape.DetourMade, resumeAt-0x300, resumeAt)
+	add(0, tape.GraceBegins, 0, 0)
+	add(1, tape.Passed, tape.ByIdling, 0)
+	add(0, tape.GraceOver, 0, 0)
+	add(0, tape.Stopping, 0, 0)
+	add(1, tape.Held, funcAt+4, 0)
+	add(0, tape.Written, funcAt, 0x867e019d09c3e9)
+	add(1, tape.LetGo, 0, 0)
+	add(0, tape.StopOver, 1900, 0)
 	w.Events[len(w.Events)-1].Time -= 900 // noted by another CPU
 	return w
 }

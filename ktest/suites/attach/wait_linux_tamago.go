@@ -10,11 +10,11 @@ import (
 
 	"sonde/bpf"
 	"sonde/kernel/cpu"
+	"sonde/kernel/tape"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/linux/perf"
 	"sonde/probe/event"
-	"sonde/probe/glass"
 	"sonde/probe/program"
 )
 
@@ -185,17 +185,17 @@ func asked(t *suites.T, f func()) int {
 
 // waited returns how often all CPUs are called during f, and how many grace periods begin.
 func waited(t *suites.T, f func()) (asked, graces int) {
-	t.Must(glass.Start())
+	t.Must(tape.Start())
 	func() {
-		defer glass.Stop() // f may end the case
+		defer tape.Stop() // f may end the case
 		f()
 	}()
-	events, _ := glass.Stop()
+	events, _ := tape.Stop()
 	for _, e := range events {
 		switch e.What {
-		case glass.Serialized:
+		case tape.Serialized:
 			asked++
-		case glass.GraceBegins:
+		case tape.GraceBegins:
 			graces++
 		}
 	}

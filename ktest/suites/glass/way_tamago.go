@@ -10,10 +10,10 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/kernel/cpu"
+	"sonde/kernel/tape"
 	"sonde/kernel/text"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
-	"sonde/probe/glass"
 )
 
 func init() {
@@ -23,11 +23,11 @@ func init() {
 // wayToAJump: each event follows from those before it, on all CPUs; the bytes are those in memory.
 func wayToAJump(t *suites.T) {
 	addr, jump := recorded(t)
-	events, lost := glass.Stop()
+	events, lost := tape.Stop()
 	if lost != 0 {
 		t.Errorf("%d events are lost", lost)
 	}
-	at := func(from int, what glass.What, a uint64) int {
+	at := func(from int, what tape.What, a uint64) int {
 		for i := from; i < len(events); i++ {
 			if events[i].What == what && (a == 0 || events[i].A == a) {
 				return i
@@ -36,15 +36,15 @@ func wayToAJump(t *suites.T) {
 		t.Fatalf("no event %d behind %d of %+v", what, from, events)
 		return 0
 	}
-	poked := at(0, glass.Poked, addr)
-	made := at(poked, glass.DetourMade, 0)
-	began := at(made, glass.GraceBegins, 0)
-	over := at(began, glass.GraceOver, 0)
-	stops := at(over, glass.Stopping, 0)
-	written := at(stops, glass.Written, addr)
-	goesOn := at(written, glass.StopOver, 0)
-	back := at(goesOn, glass.Written, addr)
-	last := at(back, glass.Poked, addr)
+	poked := at(0, tape.Poked, addr)
+	made := at(poked, tape.DetourMade, 0)
+	began := at(made, tape.GraceBegins, 0)
+	over := at(began, tape.GraceOver, 0)
+	stops := at(over, tape.Stopping, 0)
+	written := at(stops, tape.Written, addr)
+	goesOn := at(written, tape.StopOver, 0)
+	back := at(goesOn, tape.Written, addr)
+	last := at(back, tape.Poked, addr)
 	orig := kprobes.Original(uintptr(addr), 8)
 	if e := &events[poked]; e.B != uint64(orig[0])|insn.OpInt3<<8 {
 		t.Errorf("poked %#x", e.B)
@@ -60,27 +60,27 @@ func wayToAJump(t *suites.T) {
 		t.Errorf("written %#x, want %#x", got, want)
 	}
 	for id := range cpu.Num() {
-		on := func(from, to int, what glass.What) *glass.Event {
-			i := slices.IndexFunc(events[from:to], func(e glass.Event) bool { return e.What == what && int(e.CPU) == id })
+		on := func(from, to int, what tape.What) *tape.Event {
+			i := slices.IndexFunc(events[from:to], func(e tape.Event) bool { return e.What == what && int(e.CPU) == id })
 			if i < 0 {
 				return nil
 			}
 			return &events[from+i]
 		}
-		if on(began, over, glass.Passed) == nil {
+		if on(began, over, tape.Passed) == nil {
 			t.Errorf("CPU %d has not passed a scheduling point", id)
 		}
 		if id == int(events[stops].CPU) {
 			continue
 		}
-		held := on(stops, written, glass.Held)
+		held := on(stops, written, tape.Held)
 		if held == nil || held.A > addr && held.A < addr+insn.JumpSize {
 			t.Errorf("CPU %d was not held, or in the region: %+v", id, held)
 		}
-		if on(written, len(events), glass.LetGo) == nil {
+		if on(written, len(events), tape.LetGo) == nil {
 			t.Errorf("CPU %d does not go on", id)
 		}
-		if id != int(events[poked].CPU) && on(poked, made, glass.Serialized) == nil {
+		if id != int(events[poked].CPU) && on(poked, made, tape.Serialized) == nil {
 			t.Errorf("CPU %d does not serialize", id)
 		}
 	}
@@ -89,8 +89,8 @@ func wayToAJump(t *suites.T) {
 // recorded records the way of a probe there and back, and returns its address and the five bytes that were
 // there in between.
 func recorded(t *suites.T) (addr, jump uint64) {
-	t.Must(glass.Start())
-	if err := glass.Start(); !errors.Is(err, syscall.EBUSY) {
+	t.Must(tape.Start())
+	if err := tape.Start(); !errors.Is(err, syscall.EBUSY) {
 		t.Errorf("once more: %v", err)
 	}
 	with(t, &kprobes.Kprobe{SymbolName: pkg + "Nine", PreHandler: pre}, func() {

@@ -1,4 +1,4 @@
-package glass
+package tape
 
 import (
 	"errors"
@@ -8,10 +8,10 @@ import (
 )
 
 func TestTape(t *testing.T) {
-	if Taping() {
+	if On() {
 		t.Fatal("events are noted")
 	}
-	if err := Start(); err != nil || !Taping() {
+	if err := Start(); err != nil || !On() {
 		t.Fatal(err)
 	}
 	if err := Start(); !errors.Is(err, syscall.EBUSY) {
@@ -19,7 +19,7 @@ func TestTape(t *testing.T) {
 	}
 	Note(7, 1, Held, 8, 9)
 	list, lost := Stop()
-	if len(list) != 1 || list[0] != (Event{7, 1, Held, 8, 9}) || lost != 0 || Taping() {
+	if len(list) != 1 || list[0] != (Event{7, 1, Held, 8, 9}) || lost != 0 || On() {
 		t.Errorf("%v, %d lost", list, lost)
 	}
 	if err := Start(); err != nil {

@@ -1,4 +1,12 @@
-package glass
+// Package tape records what the CPUs do while code is changed: a byte is poked, a grace period passes, the
+// machine is stopped. The packages that do these things note it (Note), if anyone asked for it (On, Start);
+// the command glass shows it.
+//
+// Noting allocates nothing, takes no lock and stores no pointer.
+//
+// Rejected: a function variable that whoever records sets. It would be an indirect call in code that runs while
+// the other CPUs stand still, where kprobes/reach has to know all that is called.
+package tape
 
 import (
 	"sync"
@@ -60,7 +68,7 @@ var tape struct {
 func Start() error {
 	tape.mu.Lock()
 	defer tape.mu.Unlock()
-	if Taping() {
+	if On() {
 		return refusal.New(syscall.EBUSY, "the way to a jump is being recorded already; wait until that is over")
 	}
 	for i := range tape.written {
@@ -71,16 +79,16 @@ func Start() error {
 	return nil
 }
 
-// Taping reports whether events are to be noted.
+// On reports whether events are to be noted.
 //
 // Context: any.
-func Taping() bool { return tape.on.Load() }
+func On() bool { return tape.on.Load() }
 
-// Note notes an event at a time by the TSC, if Taping.
+// Note notes an event at a time by the TSC, if On.
 //
 // Context: any.
 func Note(time uint64, cpu int, w What, a, b uint64) {
-	if !Taping() {
+	if !On() {
 		return // the caller has looked before Stop
 	}
 	n := tape.used.Add(1) - 1
