@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"sonde/arch/amd64/insn"
+	"sonde/kernel/grace"
 	"sonde/kernel/text"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
-	"sonde/probe/attach"
 )
 
 // behind counts the changes in which code was written that some CPUs may not execute yet.
@@ -65,7 +65,7 @@ func rearmNow(list []*point) {
 func quiesce(written []uintptr) { postponed(written).Complete() }
 
 // postponed is quiesce as a change. Called with mu held.
-func postponed(written []uintptr) (c attach.Change) {
+func postponed(written []uintptr) (c grace.Change) {
 	was := replaced
 	replaced, c = nil, machine.This.Outside()
 	if len(written) > 0 {

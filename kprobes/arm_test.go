@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/insn"
+	"sonde/kernel/grace"
 	"sonde/kprobes/machine"
 	"sonde/probe/attach"
 	"sonde/probe/ledger"
@@ -129,7 +130,7 @@ func TestBatch(t *testing.T) {
 }
 
 // complete completes a change.
-func (f *fake) complete(c attach.Change) {
+func (f *fake) complete(c grace.Change) {
 	f.later = true
 	c.Complete()
 	f.later = false

@@ -8,11 +8,11 @@ import (
 
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
+	"sonde/kernel/grace"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
-	"sonde/probe/attach"
 	"sonde/probe/ledger"
 )
 
@@ -49,7 +49,7 @@ func registerUnadvised(what kind, ks []*Kprobe) error {
 // optional may be refused: it returns the others.
 //
 // Errors: those of RegisterKprobe and RegisterKretprobe, for the first probe that is refused and not optional.
-func Insert(ks []*Kprobe, optional func(*Kprobe) bool) (kept []*Kprobe, c attach.Change, err error) {
+func Insert(ks []*Kprobe, optional func(*Kprobe) bool) (kept []*Kprobe, c grace.Change, err error) {
 	if err := inHandler(); err != nil {
 		return nil, c, err
 	}
@@ -76,7 +76,7 @@ func kindOfPlace(k *Kprobe) kind {
 // Remove unregisters the probes of a link.
 //
 // Context: goroutine, not a handler.
-func Remove(ks []*Kprobe) attach.Change {
+func Remove(ks []*Kprobe) grace.Change {
 	machine.This.Forbid("unregisters probes")
 	mu.Lock()
 	defer mu.Unlock()

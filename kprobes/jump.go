@@ -7,10 +7,10 @@ import (
 	"time"
 	"unsafe"
 
+	"sonde/kernel/grace"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
-	"sonde/probe/attach"
 )
 
 // A point can be hit by a jump instead of a breakpoint: kprobes.txt §1.4. Package optprobe
@@ -147,7 +147,7 @@ func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 
 // Recheck says that an execute watchpoint at addr begins or ends. If it begins, no CPU executes a copy of the
 // instruction there when the change is complete.
-func Recheck(addr uintptr) attach.Change {
+func Recheck(addr uintptr) grace.Change {
 	mu.Lock()
 	defer mu.Unlock()
 	unjumpAround(addr)

@@ -3,6 +3,7 @@ package kwatch
 import (
 	"fmt"
 
+	"sonde/kernel/grace"
 	"sonde/probe/attach"
 	"sonde/probe/ledger"
 )
@@ -38,7 +39,7 @@ func forget(name string) []string {
 }
 
 // leaveOwner is forget of which the wait is left to do.
-func leaveOwner(name string) (c attach.Change, forgotten []string) {
+func leaveOwner(name string) (c grace.Change, forgotten []string) {
 	var mine []*point
 	mu.Lock()
 	defer mu.Unlock()

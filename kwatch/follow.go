@@ -9,6 +9,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
+	"sonde/kernel/grace"
 	"sonde/linux/proc"
 	"sonde/probe/attach"
 	"sonde/probe/ledger"
@@ -115,7 +116,7 @@ func (f *follower) drop(w *point) {
 }
 
 // leaveNow is leave, which takes mu.
-func leaveNow(ps ...*point) attach.Change {
+func leaveNow(ps ...*point) grace.Change {
 	mu.Lock()
 	defer mu.Unlock()
 	return leave(ps)
@@ -125,7 +126,7 @@ func leaveNow(ps ...*point) attach.Change {
 func (f *follower) all() []*point { return slices.Collect(maps.Values(f.points)) }
 
 // Detach is part of attach.Attachment.
-func (f *follower) Detach() attach.Change {
+func (f *follower) Detach() grace.Change {
 	f.table.Unwatch(&f.engine)
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
 	"sonde/linux/proc"
-	"sonde/probe/attach"
 )
 
 // onFake makes the machine one that notes what it is to watch.
@@ -23,7 +23,7 @@ func onFake(t *testing.T) *[]debugreg.Set {
 		cpus: func() int { return 2 },
 		set:  func(s *debugreg.Set) { *log = append(*log, *s) },
 		each: func() {}, unwatched: func() {},
-		recheck: func(uintptr) attach.Change { return attach.Change{} },
+		recheck: func(uintptr) grace.Change { return grace.Change{} },
 		read:    func(addr uintptr, length int) uint64 { return uint64(addr) },
 		careful: func(any) bool { return true },
 		blind:   func() uint64 { return 7 },
@@ -181,9 +181,9 @@ func TestWithoutAMachine(t *testing.T) {
 func TestProbesAreTold(t *testing.T) {
 	onFake(t)
 	var told []uintptr
-	this.recheck = func(addr uintptr) attach.Change {
+	this.recheck = func(addr uintptr) grace.Change {
 		told = append(told, addr)
-		return attach.Change{}
+		return grace.Change{}
 	}
 	for _, typ := range []Type{Execute, Write} {
 		n, err := RegisterKwatch(0x1000, 1, typ, nothing)

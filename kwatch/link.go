@@ -5,6 +5,7 @@ import (
 	"slices"
 	"syscall"
 
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
 	"sonde/probe/attach"
 )
@@ -26,7 +27,7 @@ func (Provider) Can(attach.Kind) attach.Ability { return attach.Processes | atta
 //
 // Errors: those of RegisterKwatchSymbol and RegisterKwatchUser; EINVAL the handler may block and the
 // place is in the kernel.
-func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
+func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c grace.Change, err error) {
 	if slices.ContainsFunc(sites, ofFile) {
 		return eachAlone(l, sites)
 	}
@@ -47,7 +48,7 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment
 func ofFile(s attach.Site) bool { return s.File != "" && s.PID == 0 }
 
 // eachAlone is Attach for places of which some are in all processes of a file.
-func eachAlone(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
+func eachAlone(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c grace.Change, err error) {
 	var all attach.Parts
 	for i := range sites {
 		a, more, err := one(l, sites[i:i+1])
@@ -60,7 +61,7 @@ func eachAlone(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c atta
 }
 
 // one is Attach for one place.
-func one(l *attach.Link, site []attach.Site) (a attach.Attachment, c attach.Change, err error) {
+func one(l *attach.Link, site []attach.Site) (a attach.Attachment, c grace.Change, err error) {
 	switch {
 	case !ofFile(site[0]):
 		return Provider{}.Attach(l, site)
@@ -111,7 +112,7 @@ func linked(at *attach.Place) (p *point, err error) {
 type attachment []*point
 
 // Detach is part of attach.Attachment.
-func (a attachment) Detach() attach.Change {
+func (a attachment) Detach() grace.Change {
 	mu.Lock()
 	defer mu.Unlock()
 	return leave(a)

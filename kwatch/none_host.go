@@ -6,8 +6,8 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64/debugreg"
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
-	"sonde/probe/attach"
 )
 
 // this is a machine without debug registers; tests replace it with a fake.
@@ -16,7 +16,7 @@ var this = machine{
 	set:       func(*debugreg.Set) {},
 	each:      func() {},
 	unwatched: func() {},
-	recheck:   func(uintptr) attach.Change { return attach.Change{} },
+	recheck:   func(uintptr) grace.Change { return grace.Change{} },
 	read:      func(uintptr, int) uint64 { return 0 },
 	blind:     func() uint64 { return 0 },
 	careful:   func(any) bool { return true },

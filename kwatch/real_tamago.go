@@ -9,7 +9,7 @@ import (
 	"sonde/arch/amd64/debugreg"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
-	"sonde/probe/attach"
+	"sonde/kernel/grace"
 	"sonde/probe/handler"
 )
 
@@ -46,7 +46,7 @@ type Others struct {
 	NoProbe func(addr uintptr) string
 	// Recheck is called when an execute watchpoint comes or goes: the jump of an optimized
 	// probe executes a copy, so it must be removed.
-	Recheck func(addr uintptr) attach.Change
+	Recheck func(addr uintptr) grace.Change
 	// Careful reports whether a handler may change X0-X14, or IP or SP of the registers that it
 	// gets, whatever it calls.
 	Careful func(handler any) bool

@@ -12,6 +12,7 @@ import (
 	"sonde/arch/amd64/debugreg"
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
+	"sonde/kernel/grace"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 	"sonde/probe/attach"
@@ -35,7 +36,7 @@ type machine struct {
 	// blind counts the steps of probed instructions in which nothing is watched.
 	blind func() uint64
 	// recheck is called when an execute watchpoint comes or goes, which it has done when the change is complete.
-	recheck func(addr uintptr) attach.Change
+	recheck func(addr uintptr) grace.Change
 	// careful reports whether a handler may change X0-X14, IP or SP.
 	careful func(handler any) bool
 	// record is what a camera does at a hit.
@@ -130,7 +131,7 @@ func registerAll(ps []*point) error {
 }
 
 // begin is registerAll of which the wait is left to do.
-func begin(ps []*point) (c attach.Change, err error) {
+func begin(ps []*point) (c grace.Change, err error) {
 	for _, p := range ps {
 		if err := p.check(); err != nil {
 			return c, err
@@ -222,7 +223,7 @@ var sets uint64
 
 // set says what all CPUs are to watch, now that ps come or go, after updating which points are hit together. When the
 // change is complete, loaded must follow. mu held.
-func set(ps []*point) (c attach.Change, n uint64) {
+func set(ps []*point) (c grace.Change, n uint64) {
 	s := wanted()
 	for n := range points {
 		if p := points[n].Load(); p != nil {

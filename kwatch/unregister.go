@@ -1,6 +1,6 @@
 package kwatch
 
-import "sonde/probe/attach"
+import "sonde/kernel/grace"
 
 // UnregisterKwatch removes a watchpoint. When it returns, no CPU is in its handler, and
 // none will call it.
@@ -15,7 +15,7 @@ func UnregisterKwatch(debugReg int) error {
 }
 
 // leaveRegister is UnregisterKwatch of which the wait is left to do.
-func leaveRegister(debugReg int) (c attach.Change, err error) {
+func leaveRegister(debugReg int) (c grace.Change, err error) {
 	mu.Lock()
 	defer mu.Unlock()
 	p, err := registered(debugReg)
@@ -27,7 +27,7 @@ func leaveRegister(debugReg int) (c attach.Change, err error) {
 
 // leave ends watchpoints. Hits find them until no CPU watches for them any more. Those that leave already, or have left
 // by their number before their link was closed, do not do so again: others may have their registers. mu held.
-func leave(ps []*point) (c attach.Change) {
+func leave(ps []*point) (c grace.Change) {
 	if len(ps) == 0 {
 		return c
 	}

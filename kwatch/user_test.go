@@ -11,12 +11,12 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
 	"sonde/kernel/abi"
+	"sonde/kernel/grace"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
 	"sonde/linux/space"
 	calls "sonde/linux/syscall"
-	"sonde/probe/attach"
 )
 
 // reported is the system call with which a test's program has a hit: its argument is DR6.
@@ -243,7 +243,7 @@ func TestNobodyWatchesWhatIsGone(t *testing.T) {
 	})
 	<-p.Done()
 	var checked []uintptr
-	this.recheck = func(addr uintptr) (c attach.Change) { checked = append(checked, addr); return c }
+	this.recheck = func(addr uintptr) (c grace.Change) { checked = append(checked, addr); return c }
 	reg, err := RegisterKwatch(0x3000, 1, Execute, nothing)
 	must(t, err)
 	points[reg].Load().gone.Store(true)

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"sonde/kernel/grace"
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/printk"
 	"sonde/linux/proc"
 	"sonde/linux/program"
-	"sonde/probe/attach"
 	"sonde/probe/handler"
 	"sonde/probe/ledger"
 	"sonde/uprobes/machine"
@@ -107,7 +107,7 @@ func (m *member) drain() {
 func drain(all []*member) { leaving(all).Complete() }
 
 // leaving is drain as a change. Handlers in trap context have interrupts off.
-func leaving(all []*member) (c attach.Change) {
+func leaving(all []*member) (c grace.Change) {
 	if slices.ContainsFunc(all, func(m *member) bool { return m.trapSafe }) {
 		c.Each = []func(){func() {}}
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"syscall"
 
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
-	"sonde/probe/attach"
 	"sonde/probe/ledger"
 	"sonde/uprobes/images"
 	"sonde/uprobes/machine"
@@ -43,7 +43,7 @@ func UnregisterUprobe(u *Uprobe) error { return submit(order{u: u}) }
 // to the change.
 //
 // Context: goroutine; in a handler of a user probe, they are removed after it.
-func Remove(us []*Uprobe) (c attach.Change) {
+func Remove(us []*Uprobe) (c grace.Change) {
 	if handling() != nil || machine.InTrap() {
 		for _, u := range us {
 			UnregisterUprobe(u)

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"sonde/kallsyms"
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
 	"sonde/kprobes"
 	"sonde/kprobes/machine"
@@ -33,7 +34,7 @@ func (Provider) Can(k attach.Kind) attach.Ability {
 // Attach is part of attach.Provider.
 //
 // Errors: those of RegisterKprobe and RegisterKretprobe; ENOENT nothing fits a pattern.
-func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
+func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c grace.Change, err error) {
 	a := new(attachment)
 	var all []*attach.Place
 	for i := range sites {
@@ -165,7 +166,7 @@ type attachment struct {
 }
 
 // Detach is part of attach.Attachment.
-func (a *attachment) Detach() attach.Change { return kprobes.Remove(a.probes) }
+func (a *attachment) Detach() grace.Change { return kprobes.Remove(a.probes) }
 
 // Enable is part of attach.Attachment.
 //

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"sonde/kallsyms"
+	"sonde/kernel/grace"
 	"sonde/kernel/printk"
 	"sonde/kernel/text"
 	"sonde/kprobes/reach"
-	"sonde/probe/attach"
 )
 
 // This is the machine that probes are on. It is written once, at boot; tests put
@@ -68,8 +68,8 @@ const (
 )
 
 // Outside is the change after which every CPU has been outside all handlers.
-func (m *Machine) Outside() attach.Change {
-	return attach.Change{Each: []func(){m.Serialize}, Then: []func(){m.Drain}}
+func (m *Machine) Outside() grace.Change {
+	return grace.Change{Each: []func(){m.Serialize}, Then: []func(){m.Drain}}
 }
 
 // ErrRetry says that nothing was changed because some CPU stood in the code to

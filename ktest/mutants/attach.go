@@ -9,7 +9,7 @@ var attached = []Mutant{
 		Why: "the kinds before the one that refuses keep their probes",
 	},
 	{
-		Name: "code-of-one-kind-alone-executed", In: "probe/attach.Change.With",
+		Name: "code-of-one-kind-alone-executed", In: "kernel/grace.Change.With",
 		Old: "append(c.Written, d.Written...)", New: "c.Written",
 		By:  host("probe/attach", "TestOneWaitForCode"),
 		Why: "CPUs do not execute what the second kind has written when the link is attached",
@@ -28,13 +28,13 @@ var attached = []Mutant{
 	},
 	{
 		Name: "programs-of-an-object-attached-one-by-one", In: "probe/program.(*Set).Attach",
-		Old: "Places[i])", New: "Places[i])\n\t\tc.Complete()\n\t\tc = attach.Change{}",
+		Old: "Places[i])", New: "Places[i])\n\t\tc.Complete()\n\t\tc = grace.Change{}",
 		By:  kernel(2, "attach/one_wait_for_programs_of_an_object"),
 		Why: "an object file with three programs waits three times for all CPUs",
 	},
 	{
 		Name: "programs-of-an-object-detached-one-by-one", In: "probe/program.Detach",
-		Old: "Then = append(c.Then, p.mu.Unlock)", New: "Complete()\n\t\tp.mu.Unlock()\n\t\tc = attach.Change{}",
+		Old: "Then = append(c.Then, p.mu.Unlock)", New: "Complete()\n\t\tp.mu.Unlock()\n\t\tc = grace.Change{}",
 		By:  kernel(2, "attach/one_wait_for_programs_of_an_object"),
 		Why: "it waits three times when it is detached",
 	},
@@ -52,7 +52,7 @@ var attached = []Mutant{
 	},
 	{
 		Name: "probes-of-a-script-detached-one-by-one", In: "probe/program.Detach",
-		Old: "Then = append(c.Then, p.mu.Unlock)", New: "Complete()\n\t\tp.mu.Unlock()\n\t\tc = attach.Change{}",
+		Old: "Then = append(c.Then, p.mu.Unlock)", New: "Complete()\n\t\tp.mu.Unlock()\n\t\tc = grace.Change{}",
 		By:  kernel(2, "attach/one_wait_for_probes_of_a_script"),
 		Why: "it waits three times when it ends",
 	},

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"sonde/kallsyms"
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
 	"sonde/linux/proc"
 	linux "sonde/linux/syscall"
@@ -27,7 +28,7 @@ func (Provider) Can(attach.Kind) attach.Ability {
 // Attach is part of attach.Provider.
 //
 // Errors: ENOENT Linux has no such call; ESRCH there is no such process.
-func (p Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
+func (p Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c grace.Change, err error) {
 	a := &attachment{table: p.Table, link: l}
 	a.most = l.Options.Active
 	a.idle.L, a.running = &a.mu, map[*proc.Thread]*call{}
@@ -125,7 +126,7 @@ type attachment struct {
 }
 
 // Detach is part of attach.Attachment.
-func (a *attachment) Detach() attach.Change { return attach.Change{Then: []func(){a.close}} }
+func (a *attachment) Detach() grace.Change { return grace.Change{Then: []func(){a.close}} }
 
 func (a *attachment) close() {
 	a.drain() // first: it is the engines that say when a thread has ended in a handler

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"sonde/kernel/grace"
 	"sonde/kernel/poll"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
@@ -52,7 +53,7 @@ type Event struct {
 // link is what a source is attached by: a link of its own, or of its program.
 type link interface {
 	Close()
-	Detach() attach.Change
+	Detach() grace.Change
 	Enable(on bool) error
 	Places() []attach.Placed
 }

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/grace"
 	"sonde/probe/attach"
 	"sonde/probe/ledger"
 )
@@ -29,7 +30,7 @@ const taken = 0x7000
 var fakes []*fake
 
 func (*fake) Can(attach.Kind) attach.Ability { return ^attach.Ability(0) }
-func (*fake) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
+func (*fake) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c grace.Change, err error) {
 	switch {
 	case sites[0].Symbol == "missing":
 		return nil, c, syscall.ENOENT
@@ -40,7 +41,7 @@ func (*fake) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c
 	fakes = append(fakes, f)
 	return f, c, nil
 }
-func (f *fake) Detach() (c attach.Change) {
+func (f *fake) Detach() (c grace.Change) {
 	f.closed = true
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"syscall"
 
+	"sonde/kernel/grace"
 	"sonde/kernel/printk"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
@@ -125,7 +126,7 @@ func (e *Event) SetProgram(p *program.Prog, cookie uint64) error {
 	for i := range sites {
 		sites[i].Cookie = cookie
 	}
-	var c attach.Change
+	var c grace.Change
 	l, err := p.BeginHeld(&c, sites, &attach.Options{Owner: "perf", Disabled: !e.enabled}, through)
 	if err == nil && e.link != nil {
 		c = c.With(e.link.Detach())

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"syscall"
 
+	"sonde/kernel/grace"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 )
@@ -68,7 +69,7 @@ func Attach(sites []Site, f Handler, o *Options) (*Link, error) {
 
 // Begin is Attach for code that attaches several links with one wait for all CPUs: the handler is
 // certain to be called once the change is complete. Complete the change after an error, too.
-func Begin(sites []Site, f Handler, o *Options) (l *Link, c Change, err error) {
+func Begin(sites []Site, f Handler, o *Options) (l *Link, c grace.Change, err error) {
 	l = &Link{Handler: f}
 	if o != nil {
 		l.Options = *o
@@ -136,14 +137,14 @@ func (l *Link) Close() {
 
 // Detach is Close for code that closes several links with one wait for all CPUs: the handler may still be
 // called until the change is complete.
-func (l *Link) Detach() Change {
+func (l *Link) Detach() grace.Change {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.detach()
 }
 
 // detach is Detach with mu held.
-func (l *Link) detach() (c Change) {
+func (l *Link) detach() (c grace.Change) {
 	if l.closed {
 		return c
 	}

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
 	"sonde/probe/ledger"
 )
@@ -30,11 +31,11 @@ type fakePart struct {
 
 func (f *fake) Can(Kind) Ability { return f.can }
 
-func (f *fake) Attach(l *Link, sites []Site) (Attachment, Change, error) {
+func (f *fake) Attach(l *Link, sites []Site) (Attachment, grace.Change, error) {
 	a := &fakePart{f: f}
 	for i := range sites {
 		if sites[i].Symbol == "bad" {
-			return nil, Change{}, refusal.New(syscall.EILSEQ, "place %q: bad", sites[i])
+			return nil, grace.Change{}, refusal.New(syscall.EILSEQ, "place %q: bad", sites[i])
 		}
 		a.places = append(a.places, &Place{Link: l, Site: &sites[i], Where: sites[i].String()})
 	}
@@ -44,7 +45,7 @@ func (f *fake) Attach(l *Link, sites []Site) (Attachment, Change, error) {
 	return a, f.change(), nil
 }
 
-func (a *fakePart) Detach() Change {
+func (a *fakePart) Detach() grace.Change {
 	for _, p := range a.places {
 		a.f.open = slices.DeleteFunc(a.f.open, func(s string) bool { return s == p.Where })
 	}
@@ -52,7 +53,7 @@ func (a *fakePart) Detach() Change {
 }
 
 // change notes on how many CPUs, and how often, it is completed.
-func (f *fake) change() (c Change) {
+func (f *fake) change() (c grace.Change) {
 	if f.code {
 		c.Written = []func(){func() { f.written++ }}
 	}
@@ -114,10 +115,10 @@ func TestAttachAndClose(t *testing.T) {
 
 // countCalls counts how often all CPUs are called until the test ends.
 func countCalls(t *testing.T) (n *int) {
-	was := callAll
-	t.Cleanup(func() { callAll = was })
+	was := grace.CallAll
+	t.Cleanup(func() { grace.CallAll = was })
 	n = new(int)
-	callAll = func(f func()) { *n++; f() }
+	grace.CallAll = func(f func()) { *n++; f() }
 	return n
 }
 
@@ -160,9 +161,9 @@ func TestOneWait(t *testing.T) {
 func TestOneWaitForCode(t *testing.T) {
 	kernel, program := provide(t)
 	kernel.code, program.code = true, true
-	was, calls := callAll, 0
-	t.Cleanup(func() { callAll = was })
-	callAll = func(f func()) {
+	was, calls := grace.CallAll, 0
+	t.Cleanup(func() { grace.CallAll = was })
+	grace.CallAll = func(f func()) {
 		if calls++; calls%2 == 0 && (kernel.written != calls/2 || program.written != calls/2) {
 			t.Errorf("call %d: %d and %d times, all CPUs execute what was written", calls, kernel.written, program.written)
 		}

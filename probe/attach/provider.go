@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64/goabi"
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
 	"sonde/probe/ledger"
 )
@@ -21,13 +22,13 @@ type Provider interface {
 	// Patterns stand for all places that fit and can be probed; if none can, that is an error.
 	//
 	// Errors: EINVAL, ENOENT and what else the kind has, each with the place.
-	Attach(l *Link, sites []Site) (a Attachment, c Change, err error)
+	Attach(l *Link, sites []Site) (a Attachment, c grace.Change, err error)
 }
 
 // An Attachment is a link's part of one kind.
 type Attachment interface {
 	// Detach removes the probes. When the change is complete, no CPU and no thread is in a handler.
-	Detach() Change
+	Detach() grace.Change
 	// Enable lets the handlers be called, or not. Errors: those of the kind; then nothing has changed.
 	Enable(on bool) error
 	// Places returns where the probes are, in the order of the sites, and by address within a pattern.
@@ -47,7 +48,7 @@ type Selection interface {
 type Parts []Attachment
 
 // Begin is Begin for a link that becomes one of the parts. What is left to do is added to c.
-func (p *Parts) Begin(c *Change, sites []Site, f Handler, o *Options) error {
+func (p *Parts) Begin(c *grace.Change, sites []Site, f Handler, o *Options) error {
 	l, more, err := Begin(sites, f, o)
 	if *c = c.With(more); err == nil {
 		*p = append(*p, l)
@@ -56,7 +57,7 @@ func (p *Parts) Begin(c *Change, sites []Site, f Handler, o *Options) error {
 }
 
 // Detach detaches all of them, the last first.
-func (p Parts) Detach() (c Change) {
+func (p Parts) Detach() (c grace.Change) {
 	for _, a := range slices.Backward(p) {
 		c = c.With(a.Detach())
 	}

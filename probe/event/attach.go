@@ -3,6 +3,7 @@ package event
 import (
 	"syscall"
 
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
 	"sonde/probe/attach"
 )
@@ -16,7 +17,7 @@ func (Provider) Can(attach.Kind) attach.Ability { return 0 }
 // Attach is part of attach.Provider.
 //
 // Errors: ENOENT there is no such tracepoint; those of the place that it stands for.
-func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
+func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c grace.Change, err error) {
 	a := attach.Parts{}
 	for i := range sites {
 		p, more, err := newPoint(l, &sites[i])
@@ -44,7 +45,7 @@ type last struct {
 	since int64   // ns since boot
 }
 
-func newPoint(l *attach.Link, s *attach.Site) (_ *point, c attach.Change, err error) {
+func newPoint(l *attach.Link, s *attach.Site) (_ *point, c grace.Change, err error) {
 	e, err := Find(s.Symbol)
 	if err != nil {
 		return nil, c, err
@@ -71,7 +72,7 @@ func newPoint(l *attach.Link, s *attach.Site) (_ *point, c attach.Change, err er
 }
 
 // Detach is part of attach.Attachment.
-func (p *point) Detach() attach.Change { return p.inner.Detach() }
+func (p *point) Detach() grace.Change { return p.inner.Detach() }
 
 // Enable is part of attach.Attachment.
 //

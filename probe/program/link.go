@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"sonde/bpf"
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
 	"sonde/probe/attach"
 )
@@ -66,13 +67,13 @@ func (l *Link) Close() {
 
 // close is Close for a link without files. Called with Prog.mu held.
 func (l *Link) close() {
-	var c attach.Change
+	var c grace.Change
 	l.detach(&c)
 	c.Complete()
 }
 
 // detach is close. Called with Prog.mu held, until c is complete.
-func (l *Link) detach(c *attach.Change) {
+func (l *Link) detach(c *grace.Change) {
 	if l.closed {
 		return
 	}
@@ -89,7 +90,7 @@ func (l *Link) detach(c *attach.Change) {
 //
 // Context: goroutine, not a handler.
 func Detach(all []*Prog) {
-	var c attach.Change
+	var c grace.Change
 	for _, p := range all {
 		p.mu.Lock()
 		p.detach(&c)

@@ -9,6 +9,7 @@ import (
 	"sonde/bpf/btf"
 	"sonde/bpf/object"
 	"sonde/bpf/verify"
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
 	"sonde/probe/attach"
 	"sonde/probe/types"
@@ -106,7 +107,7 @@ func lineOf(l *bpf.Line) string {
 //
 // Errors: those of Prog.Attach and Hold, with the program.
 func (s *Set) Attach(owner string) (err error) {
-	var c attach.Change
+	var c grace.Change
 	for i := 0; i < len(s.Progs) && err == nil; i++ {
 		err = s.Progs[i].join(&c, owner, s.Places[i])
 	}
@@ -118,7 +119,7 @@ func (s *Set) Attach(owner string) (err error) {
 }
 
 // join attaches a program that does not run yet. What is left to do comes behind c.
-func (p *Prog) join(c *attach.Change, owner, place string) error {
+func (p *Prog) join(c *grace.Change, owner, place string) error {
 	sites, err := attach.ParseSites(place)
 	if err == nil {
 		err = p.Hold(true)

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sonde/kernel/grace"
 	"sonde/kernel/vfs"
 	"sonde/probe/attach"
 )
@@ -14,10 +15,10 @@ import (
 type places struct{}
 
 func (places) Can(attach.Kind) attach.Ability { return 0 }
-func (places) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, attach.Change, error) {
-	return places{}, attach.Change{}, nil
+func (places) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, grace.Change, error) {
+	return places{}, grace.Change{}, nil
 }
-func (places) Detach() attach.Change   { return attach.Change{} }
+func (places) Detach() grace.Change    { return grace.Change{} }
 func (places) Enable(bool) error       { return nil }
 func (places) Places() []attach.Placed { return nil }
 

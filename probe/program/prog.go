@@ -13,8 +13,8 @@ import (
 
 	"sonde/bpf"
 	"sonde/bpf/verify"
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
-	"sonde/probe/attach"
 	"sonde/probe/ledger"
 	"sonde/sysctl"
 )
@@ -261,7 +261,7 @@ func CloseAll(all []*Prog) {
 }
 
 // detach detaches the links that no file keeps. Called with mu held, until c is complete.
-func (p *Prog) detach(c *attach.Change) {
+func (p *Prog) detach(c *grace.Change) {
 	for _, l := range p.links {
 		if l.pins == 0 {
 			l.detach(c)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"syscall"
 
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
 	"sonde/probe/attach"
 	"sonde/probe/ledger"
@@ -19,14 +20,14 @@ type Through func(h *attach.Hit, program attach.Handler) (called bool)
 // Errors: those of attach.Attach; EBADF the program is closed, and nobody holds it; EACCES it is Rare, and a site
 // is not of kind Every.
 func (p *Prog) AttachThrough(sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
-	var c attach.Change
+	var c grace.Change
 	l, err := p.Begin(&c, sites, o, through)
 	c.Complete()
 	return l, err
 }
 
 // BeginHeld is Begin for a link that is held, as by Hold.
-func (p *Prog) BeginHeld(c *attach.Change, sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
+func (p *Prog) BeginHeld(c *grace.Change, sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
 	l, err := p.Begin(c, sites, o, through)
 	if err == nil {
 		l.pins++
@@ -37,7 +38,7 @@ func (p *Prog) BeginHeld(c *attach.Change, sites []attach.Site, o *attach.Option
 
 // Begin is AttachThrough for code that changes more with the same wait for all CPUs. What is left to do comes behind c,
 // also if there is an error. The program is locked until c is complete.
-func (p *Prog) Begin(c *attach.Change, sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
+func (p *Prog) Begin(c *grace.Change, sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
 	p.mu.Lock()
 	l := &Link{Prog: p}
 	err := l.begin(c, sites, o, through)
@@ -58,7 +59,7 @@ func (p *Prog) Begin(c *attach.Change, sites []attach.Site, o *attach.Options, t
 }
 
 // begin attaches to places, or to some of them if there is an error. Called with Prog.mu held.
-func (l *Link) begin(c *attach.Change, sites []attach.Site, o *attach.Options, through Through) (err error) {
+func (l *Link) begin(c *grace.Change, sites []attach.Site, o *attach.Options, through Through) (err error) {
 	p := l.Prog
 	if through == nil {
 		if err := p.suits(sites); err != nil {
@@ -82,7 +83,7 @@ func (l *Link) begin(c *attach.Change, sites []attach.Site, o *attach.Options, t
 }
 
 // attach attaches to places that are seen alike. Called with Prog.mu held.
-func (l *Link) attach(c *attach.Change, skip int, sites []attach.Site, o *attach.Options, through Through) error {
+func (l *Link) attach(c *grace.Change, skip int, sites []attach.Site, o *attach.Options, through Through) error {
 	v, err := l.Prog.of(skip)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 
 	"sonde/arch/amd64/goabi"
 	"sonde/kernel/cpu"
+	"sonde/kernel/grace"
 	"sonde/kernel/irq"
 	"sonde/kernel/refusal"
 	"sonde/kernel/smp"
@@ -44,7 +45,7 @@ func (Provider) Can(k attach.Kind) attach.Ability {
 }
 
 // Attach is part of attach.Provider.
-func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, attach.Change, error) {
+func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, grace.Change, error) {
 	a := make(attachment, len(sites))
 	for i := range sites {
 		a[i] = newTicker(&attach.Place{Link: l, Site: &sites[i], Where: sites[i].String()})
@@ -52,7 +53,7 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, 
 	for _, t := range a {
 		t.start()
 	}
-	return a, attach.Change{Each: []func(){smp.UsePeriods}}, nil
+	return a, grace.Change{Each: []func(){smp.UsePeriods}}, nil
 }
 
 // mu serializes attaching and detaching.
@@ -115,15 +116,15 @@ func (t *ticker) start() {
 }
 
 // end makes it stop. Its handler has interrupts off.
-func (t *ticker) end() attach.Change {
+func (t *ticker) end() grace.Change {
 	if t.place.Link.Options.Block {
-		return attach.Change{Then: []func(){t.stop}}
+		return grace.Change{Then: []func(){t.stop}}
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	was := tickers.Remove(t)
 	smp.DropPeriod(t.period)
-	return attach.Change{Each: []func(){smp.UsePeriods}, Then: []func(){func() { keep(was) }}}
+	return grace.Change{Each: []func(){smp.UsePeriods}, Then: []func(){func() { keep(was) }}}
 }
 
 // keep lets was live until here: an interrupt may have been reading it.
@@ -135,7 +136,7 @@ func keep(**ticker) {}
 type attachment []*ticker
 
 // Detach is part of attach.Attachment.
-func (a attachment) Detach() (c attach.Change) {
+func (a attachment) Detach() (c grace.Change) {
 	for _, t := range a {
 		c = c.With(t.end())
 	}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
 	"sonde/probe/attach"
 	"sonde/probe/program"
@@ -16,7 +17,7 @@ import (
 // What is left to do comes behind c.
 //
 // Errors: those of program.Prog.Begin; E2BIG there are more.
-func link(c *attach.Change, p *program.Prog, t *lang.Target, sites []attach.Site, most int) (*program.Link, error) {
+func link(c *grace.Change, p *program.Prog, t *lang.Target, sites []attach.Site, most int) (*program.Link, error) {
 	if len(sites) > most {
 		return nil, refusal.New(syscall.E2BIG, "%d more places do not fit: %d are left", len(sites), max(0, most))
 	}

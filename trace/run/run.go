@@ -18,6 +18,7 @@ import (
 
 	"sonde/bpf"
 	"sonde/bpf/verify"
+	"sonde/kernel/grace"
 	"sonde/probe/attach"
 	"sonde/probe/program"
 	"sonde/trace/export"
@@ -124,7 +125,7 @@ func (s *session) load() error {
 
 // attach attaches all programs but those of BEGIN and END.
 func (s *session) attach() error {
-	var c attach.Change
+	var c grace.Change
 	defer func() { c.Complete() }()
 	refused, why := 0, error(nil)
 	for i, p := range s.Unit.Programs {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"sonde/kernel/grace"
 	"sonde/linux/program"
 	"sonde/probe/attach"
 	"sonde/uprobes"
@@ -21,7 +22,7 @@ func (Provider) Can(attach.Kind) attach.Ability {
 // Attach is part of attach.Provider.
 //
 // Errors: those of RegisterUprobe and RegisterUretprobe; those of program.File.Find; ENOENT nothing fits a pattern.
-func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c attach.Change, err error) {
+func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c grace.Change, err error) {
 	a := new(attachment)
 	for i := range sites {
 		if err := a.add(l, &sites[i]); err != nil {
@@ -152,7 +153,7 @@ func newProbe(place *attach.Place, at attach.Site) (u *uprobes.Uprobe, rp *uprob
 }
 
 // Detach is part of attach.Attachment.
-func (a *attachment) Detach() attach.Change { return uprobes.Remove(a.probes) }
+func (a *attachment) Detach() grace.Change { return uprobes.Remove(a.probes) }
 
 // Enable is part of attach.Attachment.
 //

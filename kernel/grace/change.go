@@ -1,4 +1,4 @@
-package attach
+package grace
 
 // A Change is what is left to do when places have got, or lost, their probes: CPUs may still be in handlers
 // that they found before. Changes of several kinds take one wait for all CPUs.
@@ -25,7 +25,7 @@ func (c Change) Complete() {
 		do(c.Written)
 	}
 	if len(c.Each) > 0 {
-		callAll(func() { do(c.Each) })
+		CallAll(func() { do(c.Each) })
 	}
 	do(c.Then)
 }
