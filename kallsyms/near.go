@@ -21,7 +21,7 @@ type unknown struct {
 }
 
 func (u *unknown) Error() string {
-	text := fmt.Sprintf("kallsyms: %q: %v", u.name, ErrUnknown)
+	text := fmt.Sprintf("%v %s", ErrUnknown, u.name)
 	if near := u.table.near(u.name); len(near) > 0 {
 		text += fmt.Sprintf(" (did you mean %s?)", strings.Join(near, ", "))
 	}

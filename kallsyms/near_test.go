@@ -77,7 +77,7 @@ func TestUnknownIsCheap(t *testing.T) {
 	if n := testing.AllocsPerRun(10, resolve); n > 2 {
 		t.Errorf("an unknown name takes %v allocations: the error and the name of an assembly function take 2", n)
 	}
-	if want := `kallsyms: "vfs.Raed": no such symbol (did you mean sonde/kernel/vfs.Read?)`; !errors.Is(err, ErrUnknown) || err.Error() != want {
+	if want := `there is no symbol vfs.Raed (did you mean sonde/kernel/vfs.Read?)`; !errors.Is(err, ErrUnknown) || err.Error() != want {
 		t.Error(err)
 	}
 }

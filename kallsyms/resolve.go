@@ -12,7 +12,7 @@ import (
 
 var (
 	// ErrUnknown says that no symbol has the name.
-	ErrUnknown = refusal.New(syscall.ENOENT, "no such symbol")
+	ErrUnknown = refusal.New(syscall.ENOENT, "there is no symbol")
 	// ErrAmbiguous says that several symbols have the name.
 	ErrAmbiguous = refusal.New(syscall.EINVAL, "ambiguous symbol")
 )
@@ -32,7 +32,7 @@ func (t *Table) Addr(name string) (Symbol, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Symbol{}, fmt.Errorf("kallsyms: %q: %w", name, ErrUnknown)
+		return Symbol{}, fmt.Errorf("%w %s", ErrUnknown, name)
 	case 1:
 		return found[0], nil
 	}
@@ -48,7 +48,7 @@ func (t *Table) Addr(name string) (Symbol, error) {
 // Errors: ErrUnknown, with similar names; ErrAmbiguous, with the candidates.
 func (t *Table) Resolve(name string) (Symbol, error) {
 	if name == "" {
-		return Symbol{}, fmt.Errorf("kallsyms: empty name: %w", ErrUnknown)
+		return Symbol{}, fmt.Errorf("%w with an empty name", ErrUnknown)
 	}
 	name = Cut(name)
 	for _, exact := range [...]string{name, name + abi0} {
@@ -147,6 +147,6 @@ func ambiguous(name string, found []Symbol) error {
 	if len(found) > maxListed {
 		list = append(list, "…")
 	}
-	return fmt.Errorf("kallsyms: %q: %w: %d symbols fit: %s",
-		name, ErrAmbiguous, len(found), strings.Join(list, ", "))
+	return fmt.Errorf("%w %s: %d symbols fit: %s",
+		ErrAmbiguous, name, len(found), strings.Join(list, ", "))
 }

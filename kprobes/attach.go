@@ -22,7 +22,7 @@ import (
 // Errors: of the first probe that is refused.
 func register(what kind, ks []*Kprobe) error {
 	if slices.Contains(ks, nil) {
-		return refusal.New(syscall.EINVAL, "kprobes: register: there is no %s, the pointer is nil", what.noun())
+		return refusal.New(syscall.EINVAL, "register: there is no %s, the pointer is nil", what.noun())
 	}
 	if err := registerUnadvised(what, ks); err != nil {
 		return err
@@ -114,7 +114,7 @@ func attachAll(ks []*Kprobe, kindOf func(*Kprobe) kind, optional func(*Kprobe) b
 			kept = append(kept, k)
 		case optional == nil || !optional(k):
 			detach(kept)
-			return nil, fmt.Errorf("kprobes: register %s: %w", k.name(), err)
+			return nil, k.named(err)
 		}
 	}
 	return kept, nil
@@ -338,11 +338,11 @@ func (k *Kprobe) togglable(on bool) error {
 	what := map[bool]string{true: "enable", false: "disable"}[on]
 	switch {
 	case k == nil:
-		return refusal.New(syscall.EINVAL, "kprobes: %s: there is no probe, the pointer is nil", what)
+		return refusal.New(syscall.EINVAL, "%s: there is no probe, the pointer is nil", what)
 	case !k.registered():
-		return refusal.New(syscall.EINVAL, "kprobes: %s %s: it is not registered", what, k.name())
+		return refusal.New(syscall.EINVAL, "%s %s: it is not registered", what, k.name())
 	case on && k.Flags.Has(flagGone):
-		return refusal.New(syscall.EINVAL, "kprobes: enable %s: it was disabled permanently, because its handler was abandoned or its module was unloaded", k.name())
+		return refusal.New(syscall.EINVAL, "enable %s: it was disabled permanently, because its handler was abandoned or its module was unloaded", k.name())
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func ExampleRegisterKprobes() {
 	group := []*kprobes.Kprobe{{SymbolName: "sonde/kernel/vfs.Open"}, {SymbolName: "sonde/kernel/vfs.Raed"}}
 	switch err := kprobes.RegisterKprobes(group); {
 	case errors.Is(err, syscall.ENOENT):
-		printk.Info("%s", err.Error()) // … no such symbol; did you mean …
+		printk.Info("%s", err.Error()) // there is no symbol … (did you mean …)
 	case err == nil:
 		kprobes.UnregisterKprobes(group)
 	}

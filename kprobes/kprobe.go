@@ -2,6 +2,7 @@ package kprobes
 
 import (
 	"fmt"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -122,7 +123,7 @@ func (k *Kprobe) resolve() (addr uintptr, fn kallsyms.Symbol, err error) {
 
 // Resolve returns the address of a place: an offset in a symbol, or an address if symbol is empty.
 //
-// Errors: ENOENT no such symbol; EINVAL it is no code, or the offset is beyond its end.
+// Errors: ENOENT there is no such symbol; EINVAL it is no code, or the offset is beyond its end.
 func Resolve(symbol string, offset, addr uintptr) (uintptr, error) {
 	addr, _, err := (&Kprobe{SymbolName: symbol, Offset: offset, Addr: addr}).resolve()
 	return addr, err
@@ -153,6 +154,14 @@ func (k *Kprobe) name() string {
 		return fmt.Sprintf("%#x", k.Addr)
 	}
 	return fmt.Sprintf("%s+%#x", k.SymbolName, k.Offset)
+}
+
+// named puts the place in front of an error that does not name it.
+func (k *Kprobe) named(err error) error {
+	if k.SymbolName != "" && strings.Contains(err.Error(), k.SymbolName) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", k.name(), err)
 }
 
 // kind is what a Kprobe is part of; its letter is in the list file.

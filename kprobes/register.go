@@ -11,7 +11,7 @@ import (
 //
 // Errors: EINVAL k is nil, SymbolName and Addr are both given or both missing, Flags has
 // more than FlagDisabled, the address is not in kernel text, or the code there must not be
-// probed; ENOENT no such symbol; EILSEQ the address is not the first byte of an
+// probed; ENOENT there is no such symbol; EILSEQ the address is not the first byte of an
 // instruction, or of one that cannot be executed elsewhere; EEXIST k is registered; ENOMEM
 // no slot or memory left; EDEADLK called in a handler. After an error nothing has changed.
 // Source: kprobes.txt §4.1.
@@ -184,7 +184,7 @@ func unregisterOne[P registrable](p P) {
 }
 
 // errHandler is made in advance, because a handler must not allocate.
-var errHandler = refusal.New(syscall.EDEADLK, "kprobes: a handler may not register, enable or disable probes")
+var errHandler = refusal.New(syscall.EDEADLK, "a handler may not register, enable or disable probes")
 
 // inHandler refuses, in a handler, what would wait for mu or for all handlers to end. It is
 // called before anything is changed.

@@ -55,8 +55,8 @@ usage: [^\n]*
 45
 00010102464c457f
 00050014
-peek: inspect: 4 bytes at 0x1: the size must be 1, 2, 4 or 8, and the address a multiple of it
-peek: inspect: address 0x10000000000000 has more than 40 bits
+peek: 4 bytes at 0x1: the size must be 1, 2, 4 or 8, and the address a multiple of it
+peek: address 0x10000000000000 has more than 40 bits
 00000000-0009efff : System RAM
 0009fc00-0009ffff : Reserved
 000f0000-000fffff : Reserved

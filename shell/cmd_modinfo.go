@@ -29,7 +29,7 @@ func modinfo(c *Context, args []string) error {
 	}
 	m, err := module.Lookup(args[0])
 	if err != nil {
-		return fmt.Errorf("module %s: %w", args[0], err)
+		return fmt.Errorf("%s: %w", args[0], err)
 	}
 	fmt.Fprintf(c.Out, "name:        %s\n", m.Name)
 	if m.Name != m.Module.Name {

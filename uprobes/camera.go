@@ -60,7 +60,7 @@ const (
 // Errors: those of RegisterUprobe and RegisterUretprobe; EINVAL there is no film; EBUSY a camera is there already.
 func RegisterCamera(c *Camera) error {
 	if c.Film == nil {
-		return refusal.New(syscall.EINVAL, "uprobes: the camera has no film")
+		return refusal.New(syscall.EINVAL, "the camera has no film")
 	}
 	o := order{u: &c.RP.U, reg: true, camera: c}
 	o.u.TrapSafe = !c.Blocks
@@ -184,7 +184,7 @@ func (c *Camera) ends(pid, tid int) {
 	c.finish()
 }
 
-var errCamera = refusal.New(syscall.EBUSY, "uprobes: a camera is there already")
+var errCamera = refusal.New(syscall.EBUSY, "a camera is there already")
 
 // camera returns the camera at pt, or nil. mu held.
 func (pt *point) camera() *Camera {

@@ -97,9 +97,9 @@ func (u *Uprobe) enable(on bool) error {
 	m := u.state.Load()
 	switch {
 	case m == nil || m.flags.Has(unregistered):
-		return refusal.New(syscall.EINVAL, "uprobes: the probe is not registered")
+		return refusal.New(syscall.EINVAL, "the probe is not registered")
 	case on && m.flags.Has(abandoned):
-		return refusal.New(syscall.EINVAL, "uprobes: the probe's handler was abandoned")
+		return refusal.New(syscall.EINVAL, "the probe's handler was abandoned")
 	}
 	return allOrNone(m.all(), on, (*member).off, (*member).enable)
 }

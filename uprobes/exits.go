@@ -112,7 +112,7 @@ func (tk *task) addExits(o order, addr uint64, e *program.Exits, bias uint64) ([
 	for _, m := range exits {
 		if in := &m.point.plan.In; m.point.plan.Way != place.Emulate || in.Flow != insn.Ret && !leaves(in.Flow) {
 			tk.discard(exits)
-			return nil, refusal.New(syscall.EOPNOTSUPP, "uprobes: there is no exit at %#x", m.point.addr)
+			return nil, refusal.New(syscall.EOPNOTSUPP, "there is no exit at %#x", m.point.addr)
 		}
 	}
 	return tk.addBeginning(o, addr, exits, returning{wants: wantsStay, exits: e, bias: bias, how: images.OnExits(e, nil)})

@@ -125,7 +125,7 @@ func (f *file) check(u *Uprobe) error {
 	var code [15]byte
 	n, _ := f.opened.ReadAt(code[:], int64(f.off))
 	if n == 0 {
-		return refusal.New(syscall.EINVAL, "uprobes: offset %#x is beyond the end of %s", f.off, u.Path)
+		return refusal.New(syscall.EINVAL, "offset %#x is beyond the end of %s", f.off, u.Path)
 	}
 	_, err = place.Decide(code[:n], f.off)
 	return err
@@ -202,7 +202,7 @@ func Program(path string, f func(*program.File) error) error {
 }
 
 func errNoProgram(path string) error {
-	return refusal.New(syscall.ENOEXEC, "uprobes: %s is not a program that can be probed by symbol", path)
+	return refusal.New(syscall.ENOEXEC, "%s is not a program that can be probed by symbol", path)
 }
 
 // describe notes how returns of the function at addr are seen, and where it finds its arguments.

@@ -113,7 +113,7 @@ func (f *file) arm(p *proc.Process, a space.Area) {
 	}
 }
 
-var errShared = refusal.New(syscall.EACCES, "uprobes: the file is mapped shared there: a breakpoint would be in the file")
+var errShared = refusal.New(syscall.EACCES, "the file is mapped shared there: a breakpoint would be in the file")
 
 // manyUnset is how many places of a probe a task remembers: those that it has forgotten count again when they are
 // tried again.

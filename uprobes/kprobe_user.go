@@ -68,7 +68,7 @@ func InodeOf(path string) (Inode, error) {
 // Errors: ESRCH; EFAULT nothing is mapped there, or the page is not in memory.
 func PlaceOf(p *proc.Process, addr uint64) (frame.Frame, VMA, error) {
 	if p == nil {
-		return frame.None, VMA{}, refusal.New(syscall.ESRCH, "uprobes: there is no process, the pointer is nil")
+		return frame.None, VMA{}, refusal.New(syscall.ESRCH, "there is no process, the pointer is nil")
 	}
 	mem := p.Memory()
 	if mem == nil {
@@ -77,7 +77,7 @@ func PlaceOf(p *proc.Process, addr uint64) (frame.Frame, VMA, error) {
 	a, ok := mem.At(addr)
 	f := mem.Resident(addr)
 	if !ok || f == frame.None {
-		return frame.None, VMA{}, refusal.New(syscall.EFAULT, "uprobes: the page of %#x is not in memory", addr)
+		return frame.None, VMA{}, refusal.New(syscall.EFAULT, "the page of %#x is not in memory", addr)
 	}
 	return f, VMA{p, a}, nil
 }
@@ -107,12 +107,12 @@ func RegisterKprobeUser(k *KprobeUser) error {
 	case machine.InTrap():
 		return errTrap
 	case k == nil || k.PreHandler == nil || k.User == nil:
-		return refusal.New(syscall.EINVAL, "uprobes: the probe needs PreHandler and User")
+		return refusal.New(syscall.EINVAL, "the probe needs PreHandler and User")
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	if byPair[k.pair()].k != nil {
-		return refusal.New(syscall.EEXIST, "uprobes: inode %d has a probe at %#x already", k.User.Inode.Number, k.User.Offset)
+		return refusal.New(syscall.EEXIST, "inode %d has a probe at %#x already", k.User.Inode.Number, k.User.Offset)
 	}
 	byPair[k.pair()] = registration{k, asker()}
 	return nil
@@ -133,7 +133,7 @@ func UnregisterKprobeUser(k *KprobeUser) error {
 	for _, tk := range tasks {
 		for _, m := range tk.members {
 			if m.user == k {
-				return refusal.New(syscall.EBUSY, "uprobes: the probe is inserted at %#x of process %d", m.vaddr, m.pid)
+				return refusal.New(syscall.EBUSY, "the probe is inserted at %#x of process %d", m.vaddr, m.pid)
 			}
 		}
 	}
@@ -144,7 +144,7 @@ func UnregisterKprobeUser(k *KprobeUser) error {
 // registered returns an error unless k is registered. mu held.
 func (k *KprobeUser) registered() error {
 	if k == nil || k.User == nil || byPair[k.pair()].k != k {
-		return refusal.New(syscall.EINVAL, "uprobes: the probe is not registered")
+		return refusal.New(syscall.EINVAL, "the probe is not registered")
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func InsertKprobeUserspace(k *KprobeUser) error {
 		return err
 	}
 	if tasks[k.User.VMA.Process].inserted(k) != nil { // so its page may be a copy by now
-		return refusal.New(syscall.EEXIST, "uprobes: the probe is inserted at %#x already", k.User.Addr)
+		return refusal.New(syscall.EEXIST, "the probe is inserted at %#x already", k.User.Addr)
 	}
 	if err := k.User.mapped(); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (k *KprobeUser) takeOut() (*member, error) {
 	m := tk.inserted(k)
 	switch {
 	case m == nil:
-		return nil, refusal.New(syscall.EINVAL, "uprobes: the probe is not inserted at %#x", u.Addr)
+		return nil, refusal.New(syscall.EINVAL, "the probe is not inserted at %#x", u.Addr)
 	case u.Page != m.page && u.Page != tk.text.mem.Resident(u.Addr):
 		return nil, u.wrongPage()
 	}
@@ -231,10 +231,10 @@ func (k *KprobeUser) check() error {
 	a := u.VMA.Area
 	if u.VMA.Process == nil || u.Addr < a.Start || u.Addr >= a.End || a.Ident.Dev != u.Inode.Dev ||
 		a.Ident.Inode != u.Inode.Number || u.Addr-a.Start+a.Offset != u.Offset {
-		return refusal.New(syscall.EINVAL, "uprobes: the mapping does not have offset %#x of inode %d at %#x", u.Offset, u.Inode.Number, u.Addr)
+		return refusal.New(syscall.EINVAL, "the mapping does not have offset %#x of inode %d at %#x", u.Offset, u.Inode.Number, u.Addr)
 	}
 	if u.Page == frame.None {
-		return refusal.New(syscall.EFAULT, "uprobes: no page is given")
+		return refusal.New(syscall.EFAULT, "no page is given")
 	}
 	return nil
 }
@@ -246,7 +246,7 @@ func (u *UserPlace) mapped() error {
 	case err != nil:
 		return err
 	case vma.Ident != u.VMA.Ident || u.Addr-vma.Start+vma.Offset != u.Offset:
-		return refusal.New(syscall.EINVAL, "uprobes: something else is mapped at %#x", u.Addr)
+		return refusal.New(syscall.EINVAL, "something else is mapped at %#x", u.Addr)
 	case page != u.Page:
 		return u.wrongPage()
 	}
@@ -254,7 +254,7 @@ func (u *UserPlace) mapped() error {
 }
 
 func (u *UserPlace) wrongPage() error {
-	return refusal.New(syscall.EINVAL, "uprobes: frame %#x is not the page of %#x", uint64(u.Page), u.Addr)
+	return refusal.New(syscall.EINVAL, "frame %#x is not the page of %#x", uint64(u.Page), u.Addr)
 }
 
 // inserted returns k's member at its address, or nil. mu held.

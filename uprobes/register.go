@@ -11,9 +11,9 @@ import (
 	"sonde/uprobes/machine"
 )
 
-var errTrap = refusal.New(syscall.EDEADLK, "uprobes: a handler in trap context must not sleep, so it cannot register or unregister user probes")
+var errTrap = refusal.New(syscall.EDEADLK, "a handler in trap context must not sleep, so it cannot register or unregister user probes")
 
-var errNil = refusal.New(syscall.EINVAL, "uprobes: there is no probe, the pointer is nil")
+var errNil = refusal.New(syscall.EINVAL, "there is no probe, the pointer is nil")
 
 // RegisterUprobe inserts u at its instruction. From now on every thread that executes it
 // calls u.Handler first.
@@ -91,7 +91,7 @@ func (rp *Uretprobe) entry() *Uprobe {
 func (o order) register() error {
 	u := o.u
 	if o.rp == nil && u.Handler == nil || o.rp != nil && o.rp.Handler == nil {
-		return refusal.New(syscall.EINVAL, "uprobes: the probe has no handler")
+		return refusal.New(syscall.EINVAL, "the probe has no handler")
 	}
 	if o.rp != nil {
 		if _, err := o.rp.limit(); err != nil {
@@ -139,7 +139,7 @@ func (o order) register() error {
 func (o order) taken() error {
 	f := o.u.file.Load()
 	if m := o.u.state.Load(); m != nil && !m.flags.Has(unregistered) || slices.Contains(files, f) {
-		return refusal.New(syscall.EBUSY, "uprobes: the probe is registered already")
+		return refusal.New(syscall.EBUSY, "the probe is registered already")
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (o order) takeOut() (left []*member, err error) {
 	}
 	m := u.state.Load()
 	if m == nil || m.pid != u.Pid || m.vaddr != u.Vaddr {
-		return nil, refusal.New(syscall.EINVAL, "uprobes: the probe was never registered, or has been changed since")
+		return nil, refusal.New(syscall.EINVAL, "the probe was never registered, or has been changed since")
 	}
 	left = m.all()
 	for _, m := range left {

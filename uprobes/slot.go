@@ -110,7 +110,7 @@ func (x *text) giveSlot(pt *point) error {
 	return err
 }
 
-var errFull = refusal.New(syscall.ENOMEM, "uprobes: no room for a page of slots in the program's address space")
+var errFull = refusal.New(syscall.ENOMEM, "no room for a page of slots in the program's address space")
 
 // place is giveSlot in the existing pages.
 func (x *text) place(pt *point) error {

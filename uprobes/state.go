@@ -154,7 +154,7 @@ func (x *text) sharers() {
 }
 
 func errEnded(pid int) error {
-	return refusal.New(syscall.ESRCH, "uprobes: there is no process %d, or it has ended", pid)
+	return refusal.New(syscall.ESRCH, "there is no process %d, or it has ended", pid)
 }
 
 // enlist makes a task. mu held.
@@ -296,7 +296,7 @@ func (x *text) prepare(addr uint64) (*point, error) {
 		return old, nil
 	}
 	if most := mostPoints(); pointsMade >= most {
-		return nil, refusal.New(syscall.ENOMEM, "uprobes: programs have %d probed instructions, as many as there is memory for", most)
+		return nil, refusal.New(syscall.ENOMEM, "programs have %d probed instructions, as many as there is memory for", most)
 	}
 	pt := &point{addr: uintptr(addr), plan: plan}
 	pt.stepped, _ = plan.As(place.Step)

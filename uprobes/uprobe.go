@@ -106,15 +106,15 @@ func (rp *Uretprobe) limit() (most int64, err error) {
 	n, words := rp.MaxActive, rp.DataWords
 	switch {
 	case n < 0 || n > mostActive:
-		return 0, refusal.New(syscall.ERANGE, "uprobes: MaxActive is %d; give 0 to %d", n, mostActive)
+		return 0, refusal.New(syscall.ERANGE, "MaxActive is %d; give 0 to %d", n, mostActive)
 	case words < 0 || words > attach.MostWords:
-		return 0, refusal.New(syscall.ERANGE, "uprobes: %d words of data for each call; give 0 to %d", words, attach.MostWords)
+		return 0, refusal.New(syscall.ERANGE, "%d words of data for each call; give 0 to %d", words, attach.MostWords)
 	case words == 0:
 		return int64(n), nil
 	case n == 0:
 		return int64(mostData / 8 / words), nil
 	case n*words*8 > mostData:
-		return 0, refusal.New(syscall.ENOMEM, "uprobes: data of %d words for %d calls need %d MiB, more than %d", words, n, n*words*8>>20, mostData>>20)
+		return 0, refusal.New(syscall.ENOMEM, "data of %d words for %d calls need %d MiB, more than %d", words, n, n*words*8>>20, mostData>>20)
 	}
 	return int64(n), nil
 }
@@ -124,4 +124,4 @@ func (rp *Uretprobe) more() bool {
 	return rp.EntryHandler != nil || rp.DataWords != 0 || rp.MaxActive != 0
 }
 
-var errGoAsm = refusal.New(syscall.EOPNOTSUPP, "uprobes: this function of a Go program is written in assembly, which may use the register that says whose call it is (R14): its calls can have no entry handler, data or limit")
+var errGoAsm = refusal.New(syscall.EOPNOTSUPP, "this function of a Go program is written in assembly, which may use the register that says whose call it is (R14): its calls can have no entry handler, data or limit")

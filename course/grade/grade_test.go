@@ -113,7 +113,7 @@ func TestOutcomes(t *testing.T) {
 // TestModulesThatAreNotLoaded: a test that has failed says why the module was not there.
 func TestModulesThatAreNotLoaded(t *testing.T) {
 	g := &grader{lab: lab1(t), module: "lab1"}
-	const said = "insmod: module lab1: no such module"
+	const said = "insmod: lab1: no such module"
 	for stdout, want := range map[string]string{"insmod: work: busy\n" + said + "\n": said, "insmod: work: busy\n": ""} {
 		o := out(stdout, "calls 12\ndone calls\n")
 		if r := g.judge(theTest(t, "TRUE calls 13 calls\n"), &o); strings.Join(r.Tail, "|") != want {

@@ -47,7 +47,7 @@ func setLayout(keymap string) error {
 // imitation of it, do not understand more.
 func initKeyboard(m *acpi.MADT) error {
 	if cpu.In8(kbdStatus) == 0xff {
-		return refusal.New(syscall.ENODEV, "keyboard: no controller")
+		return refusal.New(syscall.ENODEV, "no controller")
 	}
 	drainKeyboard()
 	config, ok := byte(0), kbdSend(kbdCommand, readConfig)
@@ -55,7 +55,7 @@ func initKeyboard(m *acpi.MADT) error {
 		config, ok = kbdReceive()
 	}
 	if !ok || !kbdSend(kbdCommand, writeConfig) || !kbdSend(kbdData, config&^disableFirst|interrupts|translate) || !kbdSend(kbdCommand, enableFirst) {
-		return refusal.New(syscall.EIO, "keyboard: the controller does not answer")
+		return refusal.New(syscall.EIO, "the controller does not answer")
 	}
 	return irq.Request(m, kbdIRQ, "i8042", pressed)
 }

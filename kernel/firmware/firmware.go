@@ -25,7 +25,7 @@ type Firmware struct {
 // Errors: ENODEV there is no ACPI; of a damaged table, with those that are good.
 func (f *Firmware) Tables() ([]tables.Table, error) {
 	if f.Root == 0 {
-		return nil, refusal.New(syscall.ENODEV, "firmware: this machine has no ACPI tables")
+		return nil, refusal.New(syscall.ENODEV, "this machine has no ACPI tables")
 	}
 	return tables.Read(f.Mem, f.Root, f.Wide)
 }

@@ -55,7 +55,7 @@ func (Physical) ReadAt(p []byte, off int64) (n int, err error) {
 // at is mapped, uncached, for an access of size bytes.
 func at(pa uint64, size int, f func(va uintptr)) error {
 	if size != 1 && size != 2 && size != 4 && size != 8 || pa%uint64(size) != 0 {
-		return refusal.New(syscall.EINVAL, "inspect: %d bytes at %#x: the size must be 1, 2, 4 or 8, and the address a multiple of it", size, pa)
+		return refusal.New(syscall.EINVAL, "%d bytes at %#x: the size must be 1, 2, 4 or 8, and the address a multiple of it", size, pa)
 	}
 	return mapped(pa, amd64.PTE_PCD, f)
 }
@@ -64,13 +64,13 @@ func at(pa uint64, size int, f func(va uintptr)) error {
 // is mapped.
 func mapped(pa uint64, flags uint64, f func(va uintptr)) error {
 	if pa>>physicalBits() != 0 {
-		return refusal.New(syscall.EINVAL, "inspect: address %#x has more than %d bits", pa, physicalBits())
+		return refusal.New(syscall.EINVAL, "address %#x has more than %d bits", pa, physicalBits())
 	}
 	memory.Lock()
 	defer memory.Unlock()
 	page := pa &^ (paging.PageSize - 1)
 	if c := mm.Tables.Map(uint64(mm.Window), page, paging.PageSize, amd64.PTE_NX|amd64.PTE_W|flags); c != paging.OK {
-		return refusal.New(syscall.ENOMEM, "inspect: address %#x: %s", pa, c)
+		return refusal.New(syscall.ENOMEM, "address %#x: %s", pa, c)
 	}
 	defer mm.Tables.Unmap(uint64(mm.Window), paging.PageSize)
 	f(mm.Window + uintptr(pa-page))

@@ -41,7 +41,7 @@ func ReadMSR(msr uint32) (uint64, error) {
 	catch()
 	v, ok := rdmsr(msr)
 	if ok == 0 {
-		return 0, refusal.New(syscall.EIO, "inspect: this processor has no MSR %#x", msr)
+		return 0, refusal.New(syscall.EIO, "this processor has no MSR %#x", msr)
 	}
 	return v, nil
 }
@@ -53,7 +53,7 @@ func ReadMSR(msr uint32) (uint64, error) {
 func WriteMSR(msr uint32, v uint64) error {
 	catch()
 	if wrmsr(msr, v) == 0 {
-		return refusal.New(syscall.EIO, "inspect: write %#x to MSR %#x: there is no such register, or it does not accept the value", v, msr)
+		return refusal.New(syscall.EIO, "write %#x to MSR %#x: there is no such register, or it does not accept the value", v, msr)
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (k *Keyboard) SetLayout(name string) error {
 			return nil
 		}
 	}
-	return refusal.New(syscall.EINVAL, "keyboard: there is no layout %q (known: %s)", name, names())
+	return refusal.New(syscall.EINVAL, "there is no layout %q (known: %s)", name, names())
 }
 
 // Code takes the next code from the keyboard and returns what that types.

@@ -32,7 +32,7 @@ func InsmodFrom(dir, name string, params ...string) error {
 			s.forget()
 		}
 	}
-	return fmt.Errorf("module %s: %w", name, err)
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // nameOf takes the instance's name from the parameters; rest are the module's own.
@@ -73,14 +73,14 @@ func isName(name string) bool {
 func Rmmod(name string) error {
 	s, err := leave(name)
 	if err != nil {
-		return fmt.Errorf("module %s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	err = guard("exit", func() error { return as(s.Name, func() error { s.Exit(); return nil }) })
 	sweep(s.Name)
 	s.Params.reset()
 	s.forget()
 	if err != nil {
-		return fmt.Errorf("module %s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }

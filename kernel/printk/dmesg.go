@@ -50,7 +50,7 @@ func SetConsole(f func(p []byte)) {
 // Errors: EINVAL.
 func SetConsoleLevel(n int) error {
 	if n < 1 || n > int(LevelDebug)+1 {
-		return refusal.New(syscall.EINVAL, "printk: console level %d: give 1 to 8", n)
+		return refusal.New(syscall.EINVAL, "console level %d: give 1 to 8", n)
 	}
 	consoleLevel.Store(uint32(n))
 	return nil
@@ -141,5 +141,5 @@ func ParseLevel(s string) (Level, error) {
 			return Level(i), nil
 		}
 	}
-	return 0, refusal.New(syscall.EINVAL, "printk: level %q: give 0 to 7, or emerg to debug", s)
+	return 0, refusal.New(syscall.EINVAL, "level %q: give 0 to 7, or emerg to debug", s)
 }

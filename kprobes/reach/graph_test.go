@@ -162,7 +162,7 @@ func TestCheckFindsNamesThatFitNothing(t *testing.T) {
 		t.Error(wrong)
 	}
 	for name, says := range map[string]string{
-		"x/e": `list: "x/e": kallsyms: "x/e": no such symbol`, "y*": `list: "y*"`, "data": "is data",
+		"x/e": `list: "x/e": there is no symbol x/e`, "y*": `list: "y*"`, "data": "is data",
 		"x/aa": "did you mean x/a",
 	} {
 		wrong := g.check("list", names{name})

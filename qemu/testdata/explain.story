@@ -78,7 +78,7 @@ STATUS 2
 
 NAME an unknown symbol gets near names
 RUN explain vfs.Raed
-EXPECT ^explain: .*"vfs\.Raed": no such symbol.*\(did you mean sonde/kernel/vfs\.Read\?\)$
+EXPECT ^explain: .*there is no symbol vfs\.Raed \(did you mean sonde/kernel/vfs\.Read\?\)$
 STATUS 1
 
 NAME what handles traps is refused

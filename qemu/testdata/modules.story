@@ -30,12 +30,12 @@ EXPECT ^parm: +symbol: .*\(string, now sonde/kernel/vfs\.Read\)$
 
 NAME an unknown parameter is refused with the known ones
 RUN insmod kprobe_example sym=x
-EXPECT ^insmod: module kprobe_example: unknown parameter "sym" \(known: offset, post, symbol\)
+EXPECT ^insmod: kprobe_example: unknown parameter "sym" \(known: offset, post, symbol\)
 STATUS 1
 
 NAME a value of the wrong type is refused
 RUN insmod kprobe_example offset=far
-EXPECT ^insmod: module kprobe_example: .*offset=far: give a whole number, 0 or more$
+EXPECT ^insmod: kprobe_example: .*offset=far: give a whole number, 0 or more$
 STATUS 1
 
 NAME values that make no sense are refused
@@ -50,34 +50,34 @@ RUN insmod kretprobe_example maxactive=-7
 RUN insmod data_watch_example length=-8
 RUN insmod uprobe_example pid=-3 vaddr=0x400000; insmod uprobe_example
 RUN lsmod
-EXPECT ^insmod: module funccount: parameter n=-1: -1 is not from 1 to 100000$
-EXPECT ^insmod: module funccount: parameter interval=-5: -5 is not from 0 to 86400$
-EXPECT ^insmod: module funclatency: parameter n=0: 0 is not from 1 to 100000$
-EXPECT ^insmod: module argdist: parameter target=/bin/box:: place "/bin/box:": the file /bin/box without a function; give both, as in /bin/box:FUNCTION$
-EXPECT ^insmod: module stackcount: parameter target=/bin/box: place "/bin/box": the file /bin/box without a function; give both, as in /bin/box:FUNCTION$
-EXPECT ^insmod: module funccount: parameter target=: it is empty; give the function, as in target=vfs\.Read$
-EXPECT ^insmod: module argdist: arg=-1: words are counted from 0$
-EXPECT ^insmod: module kretprobe_example: parameter maxactive=-7: -7 is not from 1 to \d+$
-EXPECT ^insmod: module data_watch_example: parameter length=-8: -8 is not from 0 to 8$
-EXPECT ^insmod: module uprobe_example: parameter pid=-3: -3 is not from 1 to 4194304$
-EXPECT ^insmod: module uprobe_example: give pid= and vaddr=, or path= and symbol=$
+EXPECT ^insmod: funccount: parameter n=-1: -1 is not from 1 to 100000$
+EXPECT ^insmod: funccount: parameter interval=-5: -5 is not from 0 to 86400$
+EXPECT ^insmod: funclatency: parameter n=0: 0 is not from 1 to 100000$
+EXPECT ^insmod: argdist: parameter target=/bin/box:: place "/bin/box:": the file /bin/box without a function; give both, as in /bin/box:FUNCTION$
+EXPECT ^insmod: stackcount: parameter target=/bin/box: place "/bin/box": the file /bin/box without a function; give both, as in /bin/box:FUNCTION$
+EXPECT ^insmod: funccount: parameter target=: it is empty; give the function, as in target=vfs\.Read$
+EXPECT ^insmod: argdist: arg=-1: words are counted from 0$
+EXPECT ^insmod: kretprobe_example: parameter maxactive=-7: -7 is not from 1 to \d+$
+EXPECT ^insmod: data_watch_example: parameter length=-8: -8 is not from 0 to 8$
+EXPECT ^insmod: uprobe_example: parameter pid=-3: -3 is not from 1 to 4194304$
+EXPECT ^insmod: uprobe_example: give pid= and vaddr=, or path= and symbol=$
 EXPECT ^Name +Module$
 EXPECT_NOT ^funccount|^argdist|^stackcount|^funclatency|_example +\S
 
 NAME an unknown module is refused with near names
 RUN insmod kprobe_exampel
-EXPECT ^insmod: module kprobe_exampel: no such module \(did you mean kprobe_example\?\)$
+EXPECT ^insmod: kprobe_exampel: no such module \(did you mean kprobe_example\?\)$
 STATUS 1
 
 NAME loading twice is refused
 RUN insmod kprobe_example
 RUN insmod kprobe_example
-EXPECT ^insmod: module kprobe_example: kprobe_example is already loaded; to load another, name it: name=NAME$
+EXPECT ^insmod: kprobe_example: kprobe_example is already loaded; to load another, name it: name=NAME$
 STATUS 1
 
 NAME rmmod of what is not loaded is refused
 RUN rmmod kprobe_example
-EXPECT ^rmmod: module kprobe_example: not loaded
+EXPECT ^rmmod: kprobe_example: not loaded
 STATUS 1
 ALONE others leave their module
 
@@ -138,8 +138,8 @@ RUN rmmod funclatency; rmmod aa
 RUN rmmod a; lsmod | wc -l; /bin/sh -c "echo more" | wc -l; cat /sys/kernel/debug/b; rmmod b; lsmod | wc -l
 RUN cat /sys/kernel/debug/kprobes/list | wc -l
 SMP 2
-EXPECT ^insmod: module funclatency: a is already loaded; to load another, name it: name=NAME$
-EXPECT ^insmod: module funclatency: parameter name=no/name: a name has 1 to 55 letters
+EXPECT ^insmod: funclatency: a is already loaded; to load another, name it: name=NAME$
+EXPECT ^insmod: funclatency: parameter name=no/name: a name has 1 to 55 letters
 EXPECT ^b +funclatency$
 EXPECT ^a +funclatency$
 EXPECT ^name: +a$
@@ -148,8 +148,8 @@ EXPECT ^parm: +target: .*now vfs\.Read\)$
 EXPECT ^8$
 EXPECT ^vfs\.Read, ns: [1-9]\d* calls, 0 missed
 EXPECT ^vfs\.Write, ns: [1-9]\d* calls, 0 missed
-EXPECT ^rmmod: module funclatency: not loaded under this name, but as a, b$
-EXPECT ^rmmod: module aa: no such module \(did you mean .*a.*\?\)$
+EXPECT ^rmmod: funclatency: not loaded under this name, but as a, b$
+EXPECT ^rmmod: aa: no such module \(did you mean .*a.*\?\)$
 EXPECT ^2$
 EXPECT ^1$
 EXPECT ^vfs\.Write, ns: [1-9]\d* calls, 0 missed
@@ -176,11 +176,11 @@ EXPECT ^ +COUNT +VALUE$
 EXPECT ^ +1 +0$
 EXPECT ^ +1 +\d\d$
 EXPECT ^\S*coreutils\.\(\*IO\)\.copyOut;shell\.interruptible\.Read;vfs\.\(\*File\)\.Read;vfs\.Read \d+$
-EXPECT ^insmod: module funccount: give the function, as in target=vfs\.Read$
-EXPECT ^insmod: module funccount: place "nix\.\*": no function matches nix\.\*$
+EXPECT ^insmod: funccount: give the function, as in target=vfs\.Read$
+EXPECT ^insmod: funccount: place "nix\.\*": no function matches nix\.\*$
 EXPECT ^[1-9]\d* of [1-9]\d{3,} places were hit, \d+ hits missed, [1-9]\d* places cannot be probed$
-EXPECT ^insmod: module argdist: arg=9: only words 0 to 8 are in registers$
-EXPECT ^insmod: module stackcount: .*no such symbol.*did you mean
+EXPECT ^insmod: argdist: arg=9: only words 0 to 8 are in registers$
+EXPECT ^insmod: stackcount: .*there is no symbol .*did you mean
 EXPECT ^Name +Module$
 EXPECT ^kprobes$
 EXPECT_NOT ^funccount|^argdist|^stackcount
@@ -198,9 +198,9 @@ SMP 2
 EXPECT ^sys:openat +[1-9]\d*$
 EXPECT ^w sonde/kernel/printk\.consoleLevel\+0x0 +1$|^w sonde/kernel/printk\.consoleLevel +1$
 EXPECT ^tick:100hz +[1-9]\d*$
-EXPECT ^insmod: module funccount: place "sys:opne": there is no such system call$
-EXPECT ^insmod: module funccount: parameter target=every:1: place "every:1": "1" is not an interval; give 1ms to 8760h, as in every:1s$
-EXPECT ^insmod: module funccount: parameter target=7:tick:1hz: place "7:tick:1hz": a tick is not one of process 7$
+EXPECT ^insmod: funccount: place "sys:opne": there is no such system call$
+EXPECT ^insmod: funccount: parameter target=every:1: place "every:1": "1" is not an interval; give 1ms to 8760h, as in every:1s$
+EXPECT ^insmod: funccount: parameter target=7:tick:1hz: place "7:tick:1hz": a tick is not one of process 7$
 
 NAME ready modules measure the functions of programs
 RUN insmod funccount target=/bin/myprog:main.*; insmod funclatency target=/bin/myprog:myfunc
@@ -233,11 +233,11 @@ EXPECT ^ +1 +1$
 EXPECT ^ +1 +4$
 EXPECT ^ +1 +9$
 EXPECT ^0$
-EXPECT ^insmod: module argdist: .*/bin/nix: no such file or directory$
-EXPECT ^insmod: module argdist: place "/bin/myprog:nix": there is no function nix in /bin/myprog
-EXPECT ^insmod: module funccount: place "/bin/myprog:nix\*": there is no such function$
+EXPECT ^insmod: argdist: .*/bin/nix: no such file or directory$
+EXPECT ^insmod: argdist: place "/bin/myprog:nix": there is no function nix in /bin/myprog
+EXPECT ^insmod: funccount: place "/bin/myprog:nix\*": there is no such function$
 EXPECT ^[1-9]\d\d+ of [1-9]\d{3} places were hit, 0 hits missed, [1-9]\d* places cannot be probed$
-EXPECT ^insmod: module argdist: place "/proc/uptime:x": uprobes: /proc/uptime is not a regular file$
+EXPECT ^insmod: argdist: place "/proc/uptime:x": /proc/uptime is not a regular file$
 EXPECT_NOT ^funccount|^argdist|^stackcount
 
 NAME funccount counts lines as often as they are executed
@@ -253,8 +253,8 @@ EXPECT ^sonde/kernel/vfs\.Read\+0x[1-9a-f][0-9a-f]* +4$
 EXPECT ^vfs/io\.go:33: 1 of 1 place$
 EXPECT ^1 of 1 places were hit, 0 hits missed, 0 places cannot be probed$
 EXPECT ^sonde/kernel/vfs\.Read +6$
-EXPECT ^insmod: module funccount: place "vfs/io\.go:31": line 31 of sonde/kernel/vfs/io\.go has no code; the nearest lines that have some are 22 and 32$
-EXPECT ^insmod: module funclatency: parameter target=vfs/io\.go:33: .*this is a source line, not a place in the kernel or a place in a program$
+EXPECT ^insmod: funccount: place "vfs/io\.go:31": line 31 of sonde/kernel/vfs/io\.go has no code; the nearest lines that have some are 22 and 32$
+EXPECT ^insmod: funclatency: parameter target=vfs/io\.go:33: .*this is a source line, not a place in the kernel or a place in a program$
 EXPECT ^0$
 EXPECT_NOT ^line +\S|^calls +\S
 
@@ -268,5 +268,5 @@ EXPECT ^sonde/kernel/vfs\.\(\*File\)\.readNext\+0x[0-9a-f]+ +2$
 EXPECT ^inline:sync\.\(\*Mutex\)\.Lock: [1-9]\d\d of [1-9]\d\d copies, and the function$
 EXPECT ^\d+ of \d+ places were hit, 0 hits missed, [1-9]\d* places cannot be probed$
 EXPECT ^inline:sync\.\(\*Mutex\)\.Lock: [1-9]\d* calls on [1-9]\d* stacks, \d+ missed$
-EXPECT ^insmod: module funccount: place "inline:nix\.F": no function nix\.F is inlined anywhere$
+EXPECT ^insmod: funccount: place "inline:nix\.F": no function nix\.F is inlined anywhere$
 EXPECT ^0$

@@ -11,18 +11,18 @@ Name                    Module
 kprobe_example          kprobe_example
 kprobe_example 0 0 - Live 0x0000000000000000
 sonde# insmod kprobe_example
-insmod: module kprobe_example: already loaded
+insmod: kprobe_example: already loaded
 (status 1)
 sonde# rmmod kprobe_example; lsmod
 Name                    Module
 sonde# rmmod kprobe_example
-rmmod: module kprobe_example: not loaded
+rmmod: kprobe_example: not loaded
 (status 1)
 sonde# insmod kprobe-exampel
-insmod: module kprobe-exampel: no such module (did you mean kprobe_example?)
+insmod: kprobe-exampel: no such module (did you mean kprobe_example?)
 (status 1)
 sonde# insmod kprobe_example sym=x
-insmod: module kprobe_example: unknown parameter "sym" (known: symbol)
+insmod: kprobe_example: unknown parameter "sym" (known: symbol)
 (status 1)
 sonde# insmod
 insmod: no module given
@@ -33,7 +33,7 @@ sonde# dmesg
 [    0.000000] kprobe at vfs.(*File).Read unregistered
 sonde# dmesg -l err
 sonde# dmesg -n 8; dmesg -n warn; dmesg -n 7; dmesg -n 9
-dmesg: printk: console level 9: give 1 to 8
+dmesg: console level 9: give 1 to 8
 (status 1)
 sonde# dmesg -c | wc -l; dmesg
 2

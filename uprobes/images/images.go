@@ -135,11 +135,11 @@ func (im *Image) GoReturns(addr, bias uint64) (at []uint64, ok bool, err error) 
 	case !found || !s.Go:
 		return nil, false, nil
 	case off != 0:
-		return nil, true, refusal.New(syscall.EINVAL, "uprobes: %s+%#x is not the beginning of a function", s.Name, off)
+		return nil, true, refusal.New(syscall.EINVAL, "%s+%#x is not the beginning of a function", s.Name, off)
 	}
 	returns, _, err := im.Returns(s)
 	if err == nil && len(returns) == 0 {
-		err = refusal.New(syscall.EOPNOTSUPP, "uprobes: %s has no return instruction", s.Name)
+		err = refusal.New(syscall.EOPNOTSUPP, "%s has no return instruction", s.Name)
 	}
 	for _, r := range returns {
 		at = append(at, r+bias)
@@ -154,7 +154,7 @@ func IdentOf(f *vfs.File) (backing.Ident, error) {
 	b, err := f.Backing()
 	switch {
 	case errors.Is(err, syscall.ENODEV), err == nil && b == nil: // nil: /dev/zero
-		return backing.Ident{}, refusal.New(syscall.ENODEV, "uprobes: %s is not a regular file", f.Name())
+		return backing.Ident{}, refusal.New(syscall.ENODEV, "%s is not a regular file", f.Name())
 	case err != nil:
 		return backing.Ident{}, err
 	}

@@ -53,6 +53,6 @@ DRAW n 10 99
 RUN insmod work do=refuse,load.Lettre{n}
 RUN insmod lab1 symbol=load.Lettre{n} 2>&1
 RUN lsmod
-WANT insmod: module lab1: {work.refusal}
+WANT insmod: lab1: {work.refusal}
 EXPECT_NOT ^lab1\s
 READ introduction, "Errors"

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"unsafe"
 
-	"sonde/kallsyms/pcln"
 	"sonde/kallsyms"
+	"sonde/kallsyms/pcln"
 	"sonde/kernel/text"
 	"sonde/probe/attach"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"syscall"
 
-	"sonde/kallsyms/pcln"
 	"sonde/kallsyms"
+	"sonde/kallsyms/pcln"
 	"sonde/kernel/refusal"
 	"sonde/probe/attach"
 )

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/insn"
-	"sonde/kallsyms/pcln"
 	"sonde/internal/image"
+	"sonde/kallsyms/pcln"
 	"sonde/probe/attach"
 )
 
