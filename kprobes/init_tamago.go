@@ -3,6 +3,8 @@
 package kprobes
 
 import (
+	"runtime"
+	"sync/atomic"
 	"unsafe"
 
 	"sonde/arch/amd64"
@@ -10,6 +12,7 @@ import (
 	"sonde/arch/amd64/prologue"
 	"sonde/arch/amd64/trap"
 	"sonde/kallsyms"
+	"sonde/kernel/cpu"
 	"sonde/kernel/die"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/mm"
@@ -161,4 +164,17 @@ func dataWord(addr uint64) (uint64, bool) {
 		return 0, false
 	}
 	return load(addr), true
+}
+
+// drainJumps returns when every CPU has been outside all handlers that a jump calls. Those that a trap calls have
+// interrupts off.
+//
+// Context: goroutine.
+func drainJumps() {
+	for i := range cpu.Num() {
+		st := states[i]
+		for hits := atomic.LoadUint64(&st.soft); st.busy() && atomic.LoadUint64(&st.soft) == hits; {
+			runtime.Gosched()
+		}
+	}
 }

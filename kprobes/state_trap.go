@@ -6,7 +6,6 @@ package kprobes
 // the rules.
 
 import (
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"unsafe"
@@ -86,19 +85,6 @@ const (
 
 // busy reports whether the CPU is in a hit. Context: any.
 func (st *state) busy() bool { return atomic.LoadUint32((*uint32)(&st.phase)) != uint32(idle) }
-
-// drainJumps returns when every CPU has been outside all handlers that a jump calls. Those that a trap calls have
-// interrupts off.
-//
-// Context: goroutine.
-func drainJumps() {
-	for i := range cpu.Num() {
-		st := states[i]
-		for hits := atomic.LoadUint64(&st.soft); st.busy() && atomic.LoadUint64(&st.soft) == hits; {
-			runtime.Gosched()
-		}
-	}
-}
 
 // stateOf returns the state of the CPU that took r's trap.
 //

@@ -18,12 +18,6 @@ import (
 // original is what SetOriginal set.
 var original atomic.Pointer[func(ip uintptr) uintptr]
 
-// SetOriginal makes f(ip) the place of code that runs at ip: for a copy of code, that which it was
-// made of.
-//
-// Context: goroutine; f runs in any.
-func SetOriginal(f func(ip uintptr) uintptr) { original.Store(&f) }
-
 // OriginalIP returns r's IP; in a copy that was made of code, where it is in the original.
 //
 // Context: trap.

@@ -5,7 +5,6 @@ package handler
 // Trap context, except Watch.
 
 import (
-	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -15,8 +14,6 @@ import (
 	"sonde/kernel/goruntime"
 	"sonde/kernel/irq"
 	"sonde/kernel/notifier"
-	"sonde/kernel/printk"
-	"sonde/kernel/smp"
 	"sonde/sysctl"
 )
 
@@ -33,22 +30,6 @@ const (
 
 // byNMI says that CPU 0's NMI does the checks.
 var byNMI atomic.Bool
-
-// Watch makes all CPUs look for handlers that run too long. It starts with the first probe and never
-// stops: a few interrupts a second cost next to nothing.
-//
-// Context: goroutine.
-func Watch() { start() }
-
-var start = sync.OnceFunc(func() {
-	err := irq.StartNMI()
-	if byNMI.Store(err == nil); err == nil {
-		return
-	}
-	printk.Warn("handlers: %s; those that never return, with interrupts off, on all CPUs at once are not found", err.Error())
-	irq.OnTick(func(r *amd64.Regs, _ int64) { watch(cpu.ID(), r, true) })
-	smp.TickEvery(timerEvery)
-})
 
 // A sighting is what the watch knows of a CPU.
 type sighting struct {

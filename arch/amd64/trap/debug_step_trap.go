@@ -100,31 +100,6 @@ func watchAddresses() (watch, step, real uintptr)
 //go:noescape
 func lidt(idtr *[10]byte)
 
-// watchSteps makes #BP and #DB use the functions of this file.
-//
-// Context: goroutine, while nothing is watched.
-func watchSteps() {
-	breaker, usual = handlers[amd64.VEC_BP], idt[amd64.VEC_DB].Lo
-	usualIDTR = pseudo(uintptr(unsafe.Pointer(idt)), vectors*16-1)
-	stepIDTR = pseudo(uintptr(unsafe.Pointer(&stepIDT)), vectors*16-1)
-	stepIDT = *idt
-	watch, step, real := watchAddresses()
-	if !doubles {
-		watch = real
-	}
-	breakEntry, _ = leanAddresses()
-	stepIDT[amd64.VEC_DB] = amd64.MakeGate(uint64(step), amd64.SelKernelCode, 0, amd64.GateInterrupt, 0)
-	handlers[amd64.VEC_BP] = takeBreakpoint
-	gate := amd64.MakeGate(uint64(watch), amd64.SelKernelCode, istDebug, amd64.GateInterrupt, 0)
-	atomic.StoreUint64(&idt[amd64.VEC_DB].Lo, gate.Lo) // the rest is the same: the image is in the last 2 GiB
-}
-
-// unwatchSteps undoes watchSteps.
-func unwatchSteps() {
-	atomic.StoreUint64(&idt[amd64.VEC_DB].Lo, usual)
-	handlers[amd64.VEC_BP] = breaker
-}
-
 // takeBreakpoint handles #BP while something is watched: it may return to a step.
 func takeBreakpoint(r *amd64.Regs) {
 	breaker(r)

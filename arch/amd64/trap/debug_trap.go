@@ -46,28 +46,6 @@ var (
 // Context: boot.
 func SetWatcher(w Watcher) { watcher = w }
 
-// Watch sets what all CPUs will watch. A CPU does so when it has called LoadWatch.
-//
-// Context: goroutine, one at a time.
-// Errors: false if the processor cannot watch that.
-func Watch(s *debugreg.Set) bool {
-	dr7, ok := s.Encode()
-	if !ok {
-		return false
-	}
-	if debugreg.Enabled(dr7) != 0 && !apart { // before any CPU watches: it may be in LoadWatch for what was set before
-		apart = true
-		stepper = handlers[amd64.VEC_DB]
-		handlers[amd64.VEC_DB] = takeDebug
-		watchSteps()
-	}
-	for n := range s {
-		atomic.StoreUint64(&armed.addr[n], s[n].Addr)
-	}
-	atomic.StoreUint64(&armed.dr7, dr7)
-	return true
-}
-
 // Executes reports whether execution at addr is watched.
 //
 // Context: any.
@@ -79,18 +57,6 @@ func Executes(addr uintptr) bool {
 		}
 	}
 	return false
-}
-
-// Unwatched makes #DB go straight to the stepping code again, when no CPU watches anything any
-// more.
-//
-// Context: goroutine, after all CPUs have called LoadWatch.
-func Unwatched() {
-	if debugreg.Enabled(armed.dr7) == 0 && apart {
-		unwatchSteps()
-		handlers[amd64.VEC_DB] = stepper
-		apart = false
-	}
 }
 
 // LoadWatch makes this CPU watch what Watch has set.

@@ -18,17 +18,6 @@ type Handler func(r *amd64.Regs)
 // handlers is indexed by vector; the entry stub calls them.
 var handlers [vectors]Handler
 
-// LazyXMM gives #DB and #BP entries that do not save X0-X14. From then on, their handlers must not
-// change these registers, or must call SaveXMM first. Soft traps never save them.
-//
-// Context: goroutine, with no probe armed.
-func LazyXMM() {
-	bp, db := leanAddresses()
-	setGate(amd64.VEC_BP, bp)
-	setGate(amd64.VEC_DB, db)
-	lazy = true
-}
-
 // lazy is whether LazyXMM has been called.
 var lazy bool
 

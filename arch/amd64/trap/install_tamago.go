@@ -152,3 +152,14 @@ func BootG(id int, c *CPU) uintptr {
 	s := &c.stacks[stackTrap]
 	return uintptr(goruntime.TrapG(id, stackTrap, s.lo, s.hi))
 }
+
+// LazyXMM gives #DB and #BP entries that do not save X0-X14. From then on, their handlers must not
+// change these registers, or must call SaveXMM first. Soft traps never save them.
+//
+// Context: goroutine, with no probe armed.
+func LazyXMM() {
+	bp, db := leanAddresses()
+	setGate(amd64.VEC_BP, bp)
+	setGate(amd64.VEC_DB, db)
+	lazy = true
+}
