@@ -168,8 +168,6 @@ func dataWord(addr uint64) (uint64, bool) {
 
 // drainJumps returns when every CPU has been outside all handlers that a jump calls. Those that a trap calls have
 // interrupts off.
-//
-// Context: goroutine.
 func drainJumps() {
 	for i := range cpu.Num() {
 		st := states[i]

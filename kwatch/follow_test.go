@@ -13,7 +13,7 @@ import (
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
 	"sonde/linux/space"
-	calls "sonde/linux/syscall"
+	syscalls "sonde/linux/syscall"
 	"sonde/probe/attach"
 )
 
@@ -92,7 +92,7 @@ func following(t *testing.T, next func() proc.Image) *proctest.World {
 		case executing:
 			must(t, th.Exec(next()))
 		default:
-			calls.Handle(th)
+			syscalls.Handle(th)
 		}
 	})
 	InitPrograms(w.Table)
@@ -128,7 +128,7 @@ func TestFollow(t *testing.T) {
 		}
 	}
 	attached, ready := make(chan bool), make(chan bool)
-	files, err := calls.NewFiles(vfs.Root.RootPlace())
+	files, err := syscalls.NewFiles(vfs.Root.RootPlace())
 	must(t, err)
 	runs, err := w.Table.Start(proc.Spec{Image: imageOf(t, w, "/bin/follow", func(p *proctest.Player) {
 		close(ready)
@@ -180,7 +180,7 @@ func TestFollowWithoutRegister(t *testing.T) {
 	w := following(t, nil)
 	register4(t)
 	a, hits := follows(t, attach.Options{}, "w@/bin/follow:shared")
-	files, err := calls.NewFiles(vfs.Root.RootPlace())
+	files, err := syscalls.NewFiles(vfs.Root.RootPlace())
 	must(t, err)
 	run := func() {
 		p, err := w.Table.Start(proc.Spec{Image: imageOf(t, w, "/bin/follow", write), Resources: files})
@@ -210,7 +210,7 @@ func TestFollowWithoutRegister(t *testing.T) {
 func TestFollowOne(t *testing.T) {
 	writeProgram(t, "/bin/follow")
 	w := following(t, nil)
-	files, err := calls.NewFiles(vfs.Root.RootPlace())
+	files, err := syscalls.NewFiles(vfs.Root.RootPlace())
 	must(t, err)
 	var a attach.Attachment
 	var hits *int

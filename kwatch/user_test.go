@@ -16,7 +16,7 @@ import (
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
 	"sonde/linux/space"
-	calls "sonde/linux/syscall"
+	syscalls "sonde/linux/syscall"
 )
 
 // reported is the system call with which a test's program has a hit: its argument is DR6.
@@ -37,7 +37,7 @@ func TestHitReportedAsAnothers(t *testing.T) {
 				if r := th.Regs(); r.AX == reported {
 					OfThread(th, r.DI)
 				} else {
-					calls.Handle(th)
+					syscalls.Handle(th)
 				}
 			})
 			hits := 0
@@ -78,7 +78,7 @@ func TestInstructionBehindTheHitIsStillWatched(t *testing.T) {
 	w := proctest.NewWorld(64<<20, func(th *proc.Thread) {
 		r := th.Regs()
 		if r.AX != reported {
-			calls.Handle(th)
+			syscalls.Handle(th)
 			return
 		}
 		was := r.IP
@@ -124,7 +124,7 @@ func TestDisabledIsNotHit(t *testing.T) {
 			w := proctest.NewWorld(64<<20, func(th *proc.Thread) {
 				r := th.Regs()
 				if r.AX != reported {
-					calls.Handle(th)
+					syscalls.Handle(th)
 					return
 				}
 				was := r.IP
@@ -224,7 +224,7 @@ func TestNobodyWatchesWhatIsGone(t *testing.T) {
 		if r := th.Regs(); r.AX == reported {
 			OfThread(th, r.DI)
 		} else {
-			calls.Handle(th)
+			syscalls.Handle(th)
 		}
 	})
 	p := start(t, w, func(p *proc.Process) {
@@ -259,7 +259,7 @@ func TestExecWhileRegistering(t *testing.T) {
 	var w *proctest.World
 	w = proctest.NewWorld(64<<20, func(th *proc.Thread) {
 		if th.Regs().AX != reported {
-			calls.Handle(th)
+			syscalls.Handle(th)
 			return
 		}
 		at := userPoint(th.Process(), proctest.Data, 8, Write, ofNobody)
@@ -285,7 +285,7 @@ func start(t *testing.T, w *proctest.World, ready func(*proc.Process), f proctes
 	t.Helper()
 	img, err := w.Image("test", f)
 	must(t, err)
-	files, err := calls.NewFiles(vfs.Root.RootPlace())
+	files, err := syscalls.NewFiles(vfs.Root.RootPlace())
 	must(t, err)
 	p, err := w.Table.Start(proc.Spec{Image: img, Resources: files, Ready: ready})
 	must(t, err)
@@ -309,7 +309,7 @@ func TestMappedLater(t *testing.T) {
 		if r := th.Regs(); r.AX == reported {
 			OfThread(th, r.DI)
 		} else {
-			calls.Handle(th)
+			syscalls.Handle(th)
 		}
 	})
 	p := start(t, w, func(p *proc.Process) {

@@ -10,11 +10,11 @@ import (
 
 	"sonde/arch/amd64/goabi"
 	"sonde/kernel/abi"
-	tracepoints "sonde/linux/calls"
+	"sonde/linux/calls"
 	"sonde/linux/proc"
 	"sonde/linux/program"
 	"sonde/linux/symbols"
-	calls "sonde/linux/syscall"
+	syscalls "sonde/linux/syscall"
 	"sonde/probe/attach"
 	"sonde/trace/run"
 	sources "sonde/trace/source"
@@ -46,7 +46,7 @@ type table struct{ *proc.Table }
 
 // Start implements Programs.
 func (t table) Start(s Start) error {
-	_, err := calls.Start(t.Table, calls.Spec{
+	_, err := syscalls.Start(t.Table, syscalls.Spec{
 		Path: s.Path, Args: s.Args, Env: s.Env, Dir: s.Dir, Files: s.Files, Group: s.Group,
 		Ready: func(p *proc.Process) { s.Ready(process{p, t.Table}) },
 	})
@@ -111,7 +111,7 @@ func (p process) Wait() (Change, error) {
 
 // callParameters are a system call's parameters; false: there is no such call.
 func callParameters(name string) (all []sources.Param, ok bool) {
-	params, ok := tracepoints.Parameters(tracepoints.Called(name))
+	params, ok := calls.Parameters(calls.Called(name))
 	for _, p := range params {
 		all = append(all, sources.Param(p))
 	}
@@ -120,8 +120,8 @@ func callParameters(name string) (all []sources.Param, ok bool) {
 
 // callNames calls yield for each system call that there is, by the names of Linux's tracepoints.
 func callNames(yield func(name string) bool) {
-	for n := range calls.Numbers {
-		if c, ok := calls.Lookup(n); ok && !yield(tracepoints.TracedAs(c.Name)) {
+	for n := range syscalls.Numbers {
+		if c, ok := syscalls.Lookup(n); ok && !yield(calls.TracedAs(c.Name)) {
 			return
 		}
 	}
@@ -183,7 +183,7 @@ func programDebug(path string) (sections map[string][]byte, err error) {
 
 // callName names a system call by its number.
 func callName(n uint64) string {
-	if c, ok := calls.Lookup(n); ok {
+	if c, ok := syscalls.Lookup(n); ok {
 		return c.Name
 	}
 	return fmt.Sprintf("call %d", n)

@@ -10,7 +10,7 @@ import (
 
 	"sonde/kernel/vfs"
 	"sonde/linux/strace"
-	calls "sonde/linux/syscall"
+	syscalls "sonde/linux/syscall"
 	"sonde/shell/coreutils"
 )
 
@@ -70,7 +70,7 @@ func straceWanted(text string) (func(string) bool, error) {
 	text, not := strings.CutPrefix(text, "!")
 	names := make(map[string]bool)
 	for name := range strings.SplitSeq(text, ",") {
-		if !calls.Known(name) {
+		if !syscalls.Known(name) {
 			return nil, fmt.Errorf("invalid system call '%s'", name)
 		}
 		names[name] = true

@@ -10,7 +10,7 @@ import (
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
 	"sonde/linux/space"
-	calls "sonde/linux/syscall"
+	syscalls "sonde/linux/syscall"
 	"sonde/probe/ledger"
 	"sonde/uprobes/place"
 )
@@ -256,7 +256,7 @@ func execNext(t *testing.T, p *player, f proctest.Program) {
 	must(t, vfs.Root.MakeFileAt(root, "/next", 0o755))
 	t.Cleanup(func() { vfs.Root.UnlinkAt(root, "/next") })
 	w.Install("/next", f)
-	calls.SetLoader(func(p calls.Program) (proc.Image, error) { return w.Exec(p.Path) })
+	syscalls.SetLoader(func(p syscalls.Program) (proc.Image, error) { return w.Exec(p.Path) })
 	p.PokeString(proctest.Data, "/next")
 	p.Call(execve, proctest.Data, 0, 0)
 }

@@ -11,7 +11,7 @@ import (
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
 	"sonde/linux/space"
-	calls "sonde/linux/syscall"
+	syscalls "sonde/linux/syscall"
 )
 
 // What the doc comment of Uprobe promises of probes on a file: they are where the file can be
@@ -33,7 +33,7 @@ func withFile(t *testing.T, u *Uprobe, f func(p *player, fd uint64)) {
 	must(t, vfs.Root.MakeFileAt(root, "/lib", 0o755))
 	defer vfs.Root.UnlinkAt(root, "/lib")
 	must(t, vfs.WriteFile("/lib", bytes.Repeat([]byte{0x90}, 2*space.PageSize)))
-	w, kernel := proctest.NewWorld(64<<20, calls.Handle), space.Kernel
+	w, kernel := proctest.NewWorld(64<<20, syscalls.Handle), space.Kernel
 	w.Frames, w.Machine.Frames, space.Kernel = frame.Kernel, frame.Kernel, w.Machine
 	defer func() { space.Kernel = kernel }()
 	u.Path, u.Offset = "/lib", offset

@@ -16,7 +16,7 @@ import (
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
 	"sonde/linux/space"
-	calls "sonde/linux/syscall"
+	syscalls "sonde/linux/syscall"
 	"sonde/uprobes/machine"
 	"sonde/uprobes/place"
 )
@@ -67,7 +67,7 @@ func play(t *testing.T, ready func(p *proc.Process), f proctest.Program) {
 // played runs a program that begins when ready has been called, and returns how it ended.
 func played(t *testing.T, ready func(p *proc.Process), f proctest.Program) proc.Status {
 	t.Helper()
-	return playedOn(t, proctest.NewWorld(64<<20, calls.Handle), ready, f)
+	return playedOn(t, proctest.NewWorld(64<<20, syscalls.Handle), ready, f)
 }
 
 // playedOn is played on a machine.
@@ -85,7 +85,7 @@ func playedOn(t *testing.T, w *proctest.World, ready func(p *proc.Process), f pr
 	}
 	_, err = img.Space.CopyOut(textAt, nops)
 	must(t, err)
-	files, err := calls.NewFiles(vfs.Root.RootPlace())
+	files, err := syscalls.NewFiles(vfs.Root.RootPlace())
 	must(t, err)
 	p, err := w.Table.Start(proc.Spec{Image: img, Resources: files, Ready: ready})
 	must(t, err)

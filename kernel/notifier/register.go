@@ -7,8 +7,6 @@ import (
 )
 
 // Register adds b.
-//
-// Context: goroutine.
 func (c *Chain) Register(b *Block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -30,8 +28,6 @@ func OnFaults(b *Block) {
 }
 
 // Unregister removes b. A walk already under way may still call it.
-//
-// Context: goroutine.
 func (c *Chain) Unregister(b *Block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

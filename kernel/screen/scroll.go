@@ -1,8 +1,6 @@
 package screen
 
 // Scroll looks half a screen back, or forward again. What is written next shows the present.
-//
-// Context: goroutine.
 func (s *Screen) Scroll(back bool) {
 	var here byte
 	if !s.on || !s.begin(&here) {

@@ -14,8 +14,6 @@ import (
 
 // Watch makes all CPUs look for handlers that run too long. It starts with the first probe and never
 // stops: a few interrupts a second cost next to nothing.
-//
-// Context: goroutine.
 func Watch() { start() }
 
 var start = sync.OnceFunc(func() {
