@@ -83,7 +83,7 @@ var places = []Mutant{
 	},
 	{
 		Name: "pair-registered-twice", In: "uprobes.RegisterKprobeUser",
-		Old: "if byPair[k.pair()].k != nil {\n\t\treturn refusal.New(syscall.EEXIST, \"uprobes: inode %d has a probe at %#x already\", k.User.Inode.Number, k.User.Offset)\n\t}", New: "",
+		Old: "if byPair[k.pair()].k != nil {\n\t\treturn refusal.New(syscall.EEXIST, \"inode %d has a probe at %#x already\", k.User.Inode.Number, k.User.Offset)\n\t}", New: "",
 		By:  host("uprobes", "TestUserProbeRefuses"),
 		Why: "two probes have one inode and offset",
 	},
@@ -101,7 +101,7 @@ var places = []Mutant{
 	},
 	{
 		Name: "no-page-is-given", In: "uprobes.(*KprobeUser).check",
-		Old: "if u.Page == frame.None {\n\t\treturn refusal.New(syscall.EFAULT, \"uprobes: no page is given\")\n\t}", New: "",
+		Old: "if u.Page == frame.None {\n\t\treturn refusal.New(syscall.EFAULT, \"no page is given\")\n\t}", New: "",
 		By:  host("uprobes", "TestUserProbeRefuses"),
 		Why: "a probe is inserted without a page",
 	},
