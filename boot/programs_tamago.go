@@ -38,6 +38,7 @@ import (
 	"sonde/shell/bench"
 	"sonde/uprobes"
 	"sonde/uprobes/link"
+	"sonde/uprobes/machine"
 )
 
 // programs are the processes of this machine; nil where it cannot run any.
@@ -75,7 +76,7 @@ func startPrograms() {
 	report("dev", tty.MountPTYs(vfs.Root, signal, func(t *tty.TTY) { programs.Disown(t) }))
 	report("procfs", process.Mount(vfs.Root, programs))
 	report("headers", event.MountHeaders(vfs.Root, syscall.Release))
-	uprobes.Init(programs)
+	uprobes.Init(programs, machine.This())
 	attach.Provide(attach.Program, link.Provider{})
 	kwatch.InitPrograms(programs)
 	attach.Provide(attach.Call, calls.Provider{Table: programs})

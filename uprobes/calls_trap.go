@@ -8,7 +8,6 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/probe/ledger"
-	"sonde/uprobes/machine"
 )
 
 // holds reports whether c has room for calls at pt, and for their data.
@@ -91,7 +90,7 @@ func (st *state) wants(m *member, in *instance, r *amd64.Regs) bool {
 // unenters undoes enters for a call whose return nobody waits for.
 func (th *thread) unenters(c *call) {
 	if !c.stays {
-		if _, ok := machine.SwapWord(c.slot, c.ret); !ok {
+		if _, ok := mach.SwapWord(c.slot, c.ret); !ok {
 			return
 		}
 	}
@@ -101,7 +100,7 @@ func (th *thread) unenters(c *call) {
 
 // holdsHere is hold where the breakpoint has arrived.
 func (th *thread) holdsHere(r *amd64.Regs) (slot uint64, ok bool) {
-	lo, hi, ok := machine.LoadPair(r.R14)
+	lo, hi, ok := mach.LoadPair(r.R14)
 	if !ok {
 		return 0, false
 	}
@@ -110,7 +109,7 @@ func (th *thread) holdsHere(r *amd64.Regs) (slot uint64, ok bool) {
 
 // entersGo is enterGo, but that begins makes the instances. If it returns false, the call is not noted.
 func (th *thread) entersGo(pt *point, r *amd64.Regs) bool {
-	ret, ok := machine.LoadWord(r.SP)
+	ret, ok := mach.LoadWord(r.SP)
 	if !ok {
 		return false
 	}

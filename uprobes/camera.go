@@ -10,7 +10,6 @@ import (
 	"sonde/linux/proc"
 	"sonde/probe/glass"
 	"sonde/probe/ledger"
-	"sonde/uprobes/machine"
 )
 
 // A Camera records one hit of a place in programs, or one call whose return is probed: package glass. It is
@@ -39,6 +38,7 @@ type Camera struct {
 	final  bool         // the hit is over then
 	at     *point       // where the recorded hit is
 	behind [1]*member   // what thread.after becomes
+	next   amd64.Regs   // what the registers will be
 
 	// guarded by the package's mu:
 	seams []*seam
@@ -178,7 +178,7 @@ func (c *Camera) ends(pid, tid int) {
 	if c.phase.Load() >= over {
 		return
 	}
-	if f, n := machine.Shoot(c.Film, nil, glass.Died, 0, glass.Thread{PID: pid, TID: tid}); f != nil {
+	if f, n := mach.Shoot(c.Film, nil, glass.Died, 0, glass.Thread{PID: pid, TID: tid}); f != nil {
 		c.Film.Written(n)
 	}
 	c.finish()

@@ -7,13 +7,12 @@ import (
 	"sonde/arch/amd64/prologue"
 	"sonde/probe/glass"
 	"sonde/probe/ledger"
-	"sonde/uprobes/machine"
 	"sonde/uprobes/place"
 )
 
 // here returns the thread whose handler this is.
 func here() *thread {
-	if machine.InTrap() {
+	if mach.InTrap() {
 		return handlingHere()
 	}
 	return handling()
@@ -37,14 +36,14 @@ func (c *Camera) begins(th *thread, pt *point, r *amd64.Regs) {
 		c.finish()
 		return
 	}
-	if c.phase.Load() != waits || !c.Film.Claim(machine.CPU(), uint64(th.t.TID)) {
+	if c.phase.Load() != waits || !c.Film.Claim(mach.CPU(), uint64(th.t.TID)) {
 		return
 	}
 	c.who.Store(int64(th.t.TID))
 	keep(&c.at, pt)
 	c.phase.Store(inHit)
 	way := uint64(glass.InGoroutine)
-	if machine.InTrap() {
+	if mach.InTrap() {
 		way = glass.InTrap
 	}
 	r.IP++ // as the breakpoint has left it
@@ -81,24 +80,25 @@ func (c *Camera) executes(th *thread, s *seam, r *amd64.Regs) {
 	if way == place.Boost && pt.stepped != nil && (th.after != nil || pt.plan.DueDB(r.Flags)) {
 		way = place.Step
 	}
-	next := *r
+	next := &c.next
+	*next = *r
 	switch {
 	case r.IP != uint64(pt.addr) || th.wants&wantsSkip != 0:
 		c.shoot(th, r, glass.TookOver, nil, 0, 0)
 		c.finish()
 		return
 	case th.decided(pt, r):
-		pt.check.Perform(&next, next.IP, false)
+		pt.check.Perform(next, next.IP, false)
 		guard, _ := th.text.mem.PeekWord(r.R14 + stackGuard)
-		c.shoot(th, &next, glass.Decided, nil, r.SP-pt.check.Frame, guard)
+		c.shoot(th, next, glass.Decided, nil, r.SP-pt.check.Frame, guard)
 	case way == place.Boost:
 		next.IP = pt.slot
-		c.shoot(th, &next, glass.ToSlot, nil, 0, 0)
-	case way == place.Nothing && machine.InTrap():
+		c.shoot(th, next, glass.ToSlot, nil, 0, 0)
+	case way == place.Nothing && mach.InTrap():
 		next.IP = pt.plan.Next()
-		c.shoot(th, &next, glass.Emulated, nil, 0, 0)
+		c.shoot(th, next, glass.Emulated, nil, 0, 0)
 	default:
-		c.performs(th, pt, way, &next, r)
+		c.performs(th, pt, way, next, r)
 		return
 	}
 	c.done()
@@ -116,7 +116,7 @@ func (c *Camera) performs(th *thread, pt *point, way place.Way, next, r *amd64.R
 		reads, _ := pt.plan.Loads(r)
 		pushes, _ := pt.plan.Pushes(r)
 		c.shoot(th, r, glass.Emulates, nil, reads, pushes)
-		if machine.InTrap() && c.emulates(th, pt, r) {
+		if mach.InTrap() && c.emulates(th, pt, r) {
 			return
 		}
 	}
@@ -141,7 +141,7 @@ func (th *thread) decided(pt *point, r *amd64.Regs) bool {
 	if th.told != toldNothing {
 		return th.told == toldDecided
 	}
-	if machine.InTrap() || pt.check.Kind == prologue.None || th.text.crowded(pt) {
+	if mach.InTrap() || pt.check.Kind == prologue.None || th.text.crowded(pt) {
 		return false
 	}
 	guard, err := th.Load(r.R14 + stackGuard)
@@ -204,7 +204,7 @@ func (c *Camera) comesBack(th *thread, s *seam, r *amd64.Regs) {
 
 // shoot adds a frame. m is the probe that it is about, nil for none.
 func (c *Camera) shoot(th *thread, r *amd64.Regs, stage glass.Stage, m *member, a, b uint64) {
-	f, n := machine.Shoot(c.Film, r, stage, c.at.addr, glass.Thread{PID: th.t.Process().PID, TID: th.t.TID, Memory: th.text.mem})
+	f, n := mach.Shoot(c.Film, r, stage, c.at.addr, glass.Thread{PID: th.t.Process().PID, TID: th.t.TID, Memory: th.text.mem})
 	if f == nil {
 		return
 	}
@@ -219,7 +219,7 @@ func (c *Camera) shoot(th *thread, r *amd64.Regs, stage glass.Stage, m *member, 
 		}
 	}
 	if stage == glass.Abandoned {
-		machine.Reason(&f.Why)
+		mach.Reason(&f.Why)
 	}
 	c.Film.Written(n)
 }

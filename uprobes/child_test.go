@@ -33,7 +33,7 @@ func TestChildOfVforkMeetsBreakpoints(t *testing.T) {
 	u := &Uprobe{Vaddr: textAt, Handler: d.probe("hit")}
 	play(t, func(p *proc.Process) {
 		u.Pid = p.PID
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 	}, func(p *player) {
 		p.Fork(func(c *player) {
 			c.Call(39)
@@ -54,7 +54,7 @@ func TestChildReturns(t *testing.T) {
 	rp := &Uretprobe{Handler: func(ri *UretprobeInstance, _ *amd64.Regs) { d.add("%#x", ri.RetAddr) }}
 	play(t, func(p *proc.Process) {
 		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
-		must(t, RegisterUretprobe(rp))
+		must(t, registerReturn(rp))
 	}, func(p *player) {
 		both := func(p *player) {
 			for i, sp := range []uint64{stack - 0x20, stack} {
@@ -114,7 +114,7 @@ func TestChildOfACoroutine(t *testing.T) {
 	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
 	play(t, func(p *proc.Process) {
 		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
-		must(t, RegisterUretprobe(rp))
+		must(t, registerReturn(rp))
 	}, func(p *player) {
 		both := func(p *player) {
 			if to := leave(p, other); to != textAt+2 {
@@ -149,7 +149,7 @@ func TestChildThatIsFoundFirst(t *testing.T) {
 		slots := 0
 		first := &proc.Engine{Clone: func(parent, child *proc.Thread, _ uint64) {
 			late.U.Pid, late.U.Vaddr = child.Process().PID, textAt+4
-			must(t, RegisterUretprobe(late))
+			must(t, registerReturn(late))
 			if call == fork { // what comes to the parent now, the child has not got
 				mu.Lock()
 				defer mu.Unlock()
@@ -161,7 +161,7 @@ func TestChildThatIsFoundFirst(t *testing.T) {
 		play(t, func(p *proc.Process) {
 			p.Attach(first)
 			rp.U.Pid, rp.U.Vaddr = p.PID, textAt
-			must(t, RegisterUretprobe(rp))
+			must(t, registerReturn(rp))
 		}, func(p *player) {
 			enter(p, stack, textAt+1)
 			to := p.Peek64(stack)
@@ -203,7 +203,7 @@ func TestChildUsesItsParentsSlots(t *testing.T) {
 	us := [2]*Uprobe{}
 	slotIn := func(i int, p *proc.Process) uint64 {
 		us[i] = &Uprobe{Pid: p.PID, Vaddr: at, Handler: func(*Uprobe, *amd64.Regs) {}}
-		must(t, RegisterUprobe(us[i]))
+		must(t, register(us[i]))
 		return SlotOf(p, at)
 	}
 	var pr *proc.Process
@@ -235,7 +235,7 @@ func TestExecUnregisters(t *testing.T) {
 	execed := false
 	play(t, func(p *proc.Process) {
 		u.Pid = p.PID
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 	}, func(p *player) {
 		execNext(t, p, func(*player) {
 			execed = true

@@ -77,7 +77,7 @@ func TestFileProbeComesWithTheMapping(t *testing.T) {
 	withFile(t, u, func(p *player, fd uint64) {
 		mapLib(t, p, fd, libAt, 2, exec, 0)
 		probedAt(t, p, "before registering", libAt+offset, false)
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 		probedAt(t, p, "registered", libAt+offset, true)
 		mapLib(t, p, fd, libAt+0x10000, 2, exec, 0)
 		probedAt(t, p, "mapped later", libAt+0x10000+offset, true)
@@ -102,14 +102,14 @@ func TestFileProbeStaysInItsMapping(t *testing.T) {
 		withFile(t, u, func(p *player, fd uint64) {
 			u.Offset = space.PageSize // the first byte behind the first page
 			if first {
-				must(t, RegisterUprobe(u))
+				must(t, register(u))
 			}
 			p.Call(nMmap, libAt+space.PageSize, space.PageSize, exec|abi.PROT_WRITE, abi.MAP_PRIVATE|abi.MAP_FIXED|abi.MAP_ANONYMOUS, ^uint64(0), 0)
 			p.Poke(libAt+space.PageSize, []byte{0x90})
 			mapLib(t, p, fd, libAt, 1, exec, 0)
 			mapLib(t, p, fd, libAt+0x10000, 1, exec, space.PageSize)
 			if !first {
-				must(t, RegisterUprobe(u))
+				must(t, register(u))
 			}
 			probedAt(t, p, "the page behind the mapping", libAt+space.PageSize, false)
 			probedAt(t, p, "the file's page", libAt+0x10000, true)
@@ -132,7 +132,7 @@ func TestFileProbeOfSomeProcesses(t *testing.T) {
 	} {
 		withFile(t, c.u, func(p *player, fd uint64) {
 			mapLib(t, p, fd, libAt, 1, exec, 0)
-			must(t, RegisterUprobe(c.u))
+			must(t, register(c.u))
 			probedAt(t, p, c.what, libAt+offset, c.want)
 		})
 	}
@@ -144,7 +144,7 @@ func TestFileProbeOfAChild(t *testing.T) {
 		u := new(Uprobe)
 		withFile(t, u, func(p *player, fd uint64) {
 			mapLib(t, p, fd, libAt, 1, exec, 0)
-			must(t, RegisterUprobe(u))
+			must(t, register(u))
 			if disabled {
 				must(t, DisableUprobe(u))
 			}
@@ -198,7 +198,7 @@ func TestSlotsNextToMappings(t *testing.T) {
 		}
 		u := &Uprobe{Pid: p.PID, Vaddr: at, Handler: func(*Uprobe, *amd64.Regs) {}}
 		write(t, p, at, 0x48, 0x89, 0x07)
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 		slot := SlotOf(p, at)
 		if a, ok := s.At(slot); !ok || a.Prot != space.Read|space.Exec {
 			t.Errorf("slots are %+v", a)

@@ -188,7 +188,7 @@ func TestStoreToWhatMayOnlyBeRead(t *testing.T) {
 		write(t, p, at, 0x9C) // PUSHFQ
 		_, err := p.Memory().Map(0x800000, space.PageSize, space.Read, space.Fixed, nil, 0)
 		must(t, err)
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 		p.Attach(&proc.Engine{Signal: func(_ *proc.Thread, i abi.Siginfo) bool { codes = append(codes, i.Code); return true }})
 	}, func(p *player) {
 		if ip := p.Breakpoint(at, 0x800800); ip != at || p.Regs().SP != 0x800800 || !slices.Equal(codes, []int32{abi.SEGV_ACCERR}) {
@@ -213,8 +213,8 @@ func TestBreakpointsOfTheProgram(t *testing.T) {
 		other := &Uprobe{Vaddr: textAt + 8, Handler: u.Handler}
 		s := played(t, func(p *proc.Process) {
 			u.Pid, other.Pid = p.PID, p.PID
-			must(t, RegisterUprobe(u))
-			must(t, RegisterUprobe(other)) // so that there is somebody to ask
+			must(t, register(u))
+			must(t, register(other)) // so that there is somebody to ask
 			must(t, UnregisterUprobe(u))
 			write(t, p, c.addr, c.code)
 		}, func(p *player) { p.Breakpoint(c.addr, stack) })

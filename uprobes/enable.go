@@ -5,7 +5,6 @@ import (
 	"syscall"
 
 	"sonde/kernel/refusal"
-	"sonde/uprobes/machine"
 )
 
 // DisableUprobe stops u's handler from being called until EnableUprobe. A handler that has
@@ -41,7 +40,7 @@ func EnableUretprobe(rp *Uretprobe) error { return EnableUprobe(rp.entry()) }
 // Context: as DisableUprobe.
 // Errors: those of EnableUprobe.
 func EnableUprobes(us []*Uprobe, on bool) error {
-	if machine.InTrap() {
+	if mach.InTrap() {
 		return errTrap
 	}
 	mu.Lock()

@@ -33,8 +33,8 @@ func TestDisable(t *testing.T) {
 	}
 	play(t, func(p *proc.Process) {
 		a.Pid, b.Pid = p.PID, p.PID
-		must(t, RegisterUprobe(a))
-		must(t, RegisterUprobe(b))
+		must(t, register(a))
+		must(t, register(b))
 	}, func(p *player) {
 		step(p, DisableUprobe, a, true)
 		step(p, DisableUprobe, b, false)
@@ -88,7 +88,7 @@ func TestBrokenIsNotEnabled(t *testing.T) {
 	u := &Uprobe{Vaddr: textAt, Handler: func(*Uprobe, *amd64.Regs) { panic("of a test") }}
 	play(t, func(p *proc.Process) {
 		u.Pid = p.PID
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 	}, func(p *player) {
 		execute(p, textAt)
 		must(t, DisableUprobe(u))
@@ -104,7 +104,7 @@ func TestEnableFailsWhole(t *testing.T) {
 	u := &Uprobe{Vaddr: textAt, Handler: func(*Uprobe, *amd64.Regs) {}}
 	play(t, func(p *proc.Process) {
 		u.Pid = p.PID
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 	}, func(p *player) {
 		must(t, DisableUprobe(u))
 		p.Call(munmap, textAt, 4096)
@@ -123,7 +123,7 @@ func TestBeginsDisabled(t *testing.T) {
 	u := &Uprobe{Vaddr: textAt, Disabled: true, Handler: d.probe("u")}
 	play(t, func(p *proc.Process) {
 		u.Pid = p.PID
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 	}, func(p *player) {
 		if all := All(); p.Peek(textAt, 1)[0] == 0xCC || len(all) != 1 || !all[0].Disabled {
 			t.Errorf("%+v", all)
@@ -141,7 +141,7 @@ func TestFileProbeBeginsDisabled(t *testing.T) {
 	u := &Uprobe{Disabled: true}
 	withFile(t, u, func(p *player, fd uint64) {
 		mapLib(t, p, fd, libAt, 1, exec, 0)
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 		mapLib(t, p, fd, libAt+space.PageSize, 1, exec, 0)
 		for _, at := range []uint64{libAt, libAt + space.PageSize} {
 			probedAt(t, p, "disabled", at+offset, false)
@@ -162,7 +162,7 @@ func TestEnableSeveralOrNone(t *testing.T) {
 	play(t, func(p *proc.Process) {
 		for _, u := range us[:2] {
 			u.Pid = p.PID
-			must(t, RegisterUprobe(u))
+			must(t, register(u))
 		}
 		must(t, DisableUprobe(us[1]))
 		for _, on := range []bool{true, false} {
@@ -196,14 +196,14 @@ func TestSetEnabled(t *testing.T) {
 				}
 			}
 		}
-		must(t, RegisterUprobe(us[0]))
-		must(t, RegisterUprobe(us[2]))
-		must(t, RegisterUprobe(us[3]))
+		must(t, register(us[0]))
+		must(t, register(us[2]))
+		must(t, register(us[3]))
 		must(t, DisableUprobe(us[2]))
 		must(t, DisableUprobe(us[3]))
 		check(true, false, false, false)
 		SetEnabled(false)
-		must(t, RegisterUprobe(us[1]))
+		must(t, register(us[1]))
 		must(t, EnableUprobe(us[3]))
 		if check(false, false, false, false); Enabled() {
 			t.Error("enabled")
@@ -223,7 +223,7 @@ func TestDisabledBesideAnother(t *testing.T) {
 	play(t, func(p *proc.Process) {
 		for _, rp := range []*Uretprobe{on, off} {
 			rp.U.Pid, rp.U.Vaddr = p.PID, textAt
-			must(t, RegisterUretprobe(rp))
+			must(t, registerReturn(rp))
 		}
 		must(t, DisableUretprobe(off))
 	}, func(p *player) {

@@ -5,7 +5,6 @@ import (
 	"sonde/arch/amd64/prologue"
 	"sonde/linux/proc"
 	"sonde/probe/ledger"
-	"sonde/uprobes/machine"
 )
 
 const (
@@ -292,6 +291,6 @@ func (th *thread) finish() {
 }
 
 func (th *thread) list() {
-	running.Store(machine.Goroutine(), th)
+	running.Store(mach.Goroutine(), th)
 	th.listed = true
 }

@@ -10,7 +10,6 @@ import (
 	"sonde/arch/amd64/prologue"
 	"sonde/arch/amd64/user"
 	"sonde/probe/ledger"
-	"sonde/uprobes/machine"
 	"sonde/uprobes/place"
 )
 
@@ -56,7 +55,7 @@ func (th *thread) decides(pt *point, r *amd64.Regs) (known, grows bool) {
 	if th.text.crowded(pt) {
 		return true, false
 	}
-	guard, ok := machine.LoadWord(r.R14 + stackGuard)
+	guard, ok := mach.LoadWord(r.R14 + stackGuard)
 	if !ok {
 		return false, false
 	}
@@ -171,7 +170,7 @@ func (th *thread) stepEnds(r *amd64.Regs) (done bool) {
 func (th *thread) emulates(p *place.Plan, r *amd64.Regs) bool {
 	var v uint64
 	if addr, ok := p.Loads(r); ok {
-		if v, ok = machine.LoadWord(addr); !ok {
+		if v, ok = mach.LoadWord(addr); !ok {
 			return false
 		}
 	}
@@ -179,7 +178,7 @@ func (th *thread) emulates(p *place.Plan, r *amd64.Regs) bool {
 	ip, sp, cx, flags := r.IP, r.SP, r.CX, r.Flags
 	ok := true
 	if p.Finish(r, v); pushes {
-		_, ok = machine.SwapWord(sp-8, w)
+		_, ok = mach.SwapWord(sp-8, w)
 	}
 	if !ok || r.IP >= user.End {
 		r.IP, r.SP, r.CX, r.Flags = ip, sp, cx, flags

@@ -10,7 +10,6 @@ import (
 	"sonde/linux/proc"
 	"sonde/linux/space"
 	"sonde/uprobes/images"
-	"sonde/uprobes/machine"
 )
 
 // KprobeUser is a probe by inode and offset, the interface that preceded Uprobe. It is
@@ -104,7 +103,7 @@ func (k *KprobeUser) pair() pair { return pair{k.User.Inode, k.User.Offset} }
 // called in a handler in trap context.
 func RegisterKprobeUser(k *KprobeUser) error {
 	switch {
-	case machine.InTrap():
+	case mach.InTrap():
 		return errTrap
 	case k == nil || k.PreHandler == nil || k.User == nil:
 		return refusal.New(syscall.EINVAL, "the probe needs PreHandler and User")
@@ -122,7 +121,7 @@ func RegisterKprobeUser(k *KprobeUser) error {
 //
 // Errors: EINVAL k is not registered; EBUSY it is still inserted somewhere; EDEADLK.
 func UnregisterKprobeUser(k *KprobeUser) error {
-	if machine.InTrap() {
+	if mach.InTrap() {
 		return errTrap
 	}
 	mu.Lock()
@@ -157,7 +156,7 @@ func (k *KprobeUser) registered() error {
 // already, or the program has a breakpoint of its own there; EDEADLK; and those of
 // RegisterUprobe.
 func InsertKprobeUserspace(k *KprobeUser) error {
-	if machine.InTrap() {
+	if mach.InTrap() {
 		return errTrap
 	}
 	mu.Lock()
@@ -193,7 +192,7 @@ func InsertKprobeUserspace(k *KprobeUser) error {
 // Context: goroutine, including handlers of user probes, even k's own.
 // Errors: EINVAL, EFAULT as InsertKprobeUserspace; EINVAL also if k is not inserted there.
 func RemoveKprobeUser(k *KprobeUser) error {
-	if machine.InTrap() {
+	if mach.InTrap() {
 		return errTrap
 	}
 	m, err := k.takeOut()

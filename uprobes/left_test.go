@@ -22,7 +22,7 @@ func TestCallsThatAreLeft(t *testing.T) {
 	}
 	play(t, func(p *proc.Process) {
 		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
-		must(t, RegisterUretprobe(rp))
+		must(t, registerReturn(rp))
 	}, func(p *player) {
 		const other = stack - 0x800 // where a coroutine's stack is
 		enter(p, stack, textAt+1)
@@ -62,7 +62,7 @@ func TestSlotThatIsUsedAgain(t *testing.T) {
 	}
 	play(t, func(p *proc.Process) {
 		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
-		must(t, RegisterUretprobe(rp))
+		must(t, registerReturn(rp))
 	}, func(p *player) {
 		enter(p, stack, textAt+1)
 		enter(p, stack, textAt+2)
@@ -138,18 +138,18 @@ func TestMorePointsThanThereMayBe(t *testing.T) {
 	before := pointsMade
 	play(t, func(p *proc.Process) {
 		us[0].Pid, us[1].Pid = p.PID, p.PID
-		must(t, RegisterUprobe(us[0]))
+		must(t, register(us[0]))
 		was := pointsMade
 		for _, ram := range []uint64{64 << 20, 1 << 30} {
 			table.Memory.RAM = ram
 			pointsMade = int(ram / 4 / pointBytes)
 			must(t, UnregisterUprobe(us[0]))
-			must(t, RegisterUprobe(us[0]))
-			if err := RegisterUprobe(us[1]); !errors.Is(err, syscall.ENOMEM) {
+			must(t, register(us[0]))
+			if err := register(us[1]); !errors.Is(err, syscall.ENOMEM) {
 				t.Errorf("%v", err)
 			}
 			pointsMade--
-			must(t, RegisterUprobe(us[1]))
+			must(t, register(us[1]))
 			must(t, UnregisterUprobe(us[1]))
 			textOf(p.Memory()).known.Delete(uint64(textAt + 1))
 		}

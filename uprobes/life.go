@@ -6,7 +6,6 @@ import (
 	"sonde/kernel/abi"
 	"sonde/kernel/printk"
 	"sonde/linux/proc"
-	"sonde/uprobes/machine"
 )
 
 // engine receives the events of probed processes.
@@ -107,7 +106,7 @@ func forget(t *proc.Thread) {
 		}
 		t.CPU().Probe(0, 0)
 		t.Probes = nil
-		running.Delete(machine.Goroutine())
+		running.Delete(mach.Goroutine())
 	}
 }
 

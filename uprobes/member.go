@@ -14,7 +14,6 @@ import (
 	"sonde/linux/program"
 	"sonde/probe/handler"
 	"sonde/probe/ledger"
-	"sonde/uprobes/machine"
 )
 
 // A member is a registered probe: a copy of its Uprobe's fields, and its state.
@@ -173,7 +172,7 @@ func (th *thread) handled() {
 // ended its goroutine. Or its thread has ended without it; then forget has done the rest.
 func (th *thread) broke(e any) {
 	if !th.t.LeaveHandler() {
-		running.Delete(machine.Goroutine())
+		running.Delete(mach.Goroutine())
 		runtime.Goexit()
 	}
 	m := th.in

@@ -9,7 +9,6 @@ import (
 	"sonde/arch/amd64/goabi"
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
-	"sonde/uprobes/machine"
 )
 
 // An order is a request to register or unregister a probe.
@@ -66,7 +65,7 @@ func (o order) entryHandler() any {
 // Errors: EINPROGRESS it is queued; EDEADLK this is a handler of a kernel probe; ESRCH the
 // handler's thread has ended; EINVAL o has no probe.
 func submit(o order) error {
-	if machine.InTrap() {
+	if mach.InTrap() {
 		return errTrap
 	}
 	if o.u == nil {
@@ -147,6 +146,6 @@ func (th *thread) callBack(f func(), u *Uprobe) {
 
 // vanish ends the goroutine of a thread that has ended without it.
 func (th *thread) vanish() {
-	running.Delete(machine.Goroutine())
+	running.Delete(mach.Goroutine())
 	runtime.Goexit()
 }

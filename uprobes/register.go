@@ -8,7 +8,6 @@ import (
 	"sonde/kernel/refusal"
 	"sonde/probe/ledger"
 	"sonde/uprobes/images"
-	"sonde/uprobes/machine"
 )
 
 var errTrap = refusal.New(syscall.EDEADLK, "a handler in trap context must not sleep, so it cannot register or unregister user probes")
@@ -44,7 +43,7 @@ func UnregisterUprobe(u *Uprobe) error { return submit(order{u: u}) }
 //
 // Context: goroutine; in a handler of a user probe, they are removed after it.
 func Remove(us []*Uprobe) (c grace.Change) {
-	if handling() != nil || machine.InTrap() {
+	if handling() != nil || mach.InTrap() {
 		for _, u := range us {
 			UnregisterUprobe(u)
 		}

@@ -23,8 +23,8 @@ func TestTailCall(t *testing.T) {
 	play(t, func(p *proc.Process) {
 		outer.U.Pid, outer.U.Vaddr = p.PID, textAt
 		inner.U.Pid, inner.U.Vaddr = p.PID, textAt+8
-		must(t, RegisterUretprobe(outer))
-		must(t, RegisterUretprobe(inner))
+		must(t, registerReturn(outer))
+		must(t, registerReturn(inner))
 	}, func(p *player) {
 		enter(p, stack, textAt+5)
 		p.Breakpoint(textAt+8, stack)
@@ -64,7 +64,7 @@ func TestLongjmp(t *testing.T) {
 	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
 	play(t, func(p *proc.Process) {
 		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
-		must(t, RegisterUretprobe(rp))
+		must(t, registerReturn(rp))
 	}, func(p *player) {
 		enter(p, stack, textAt+1)
 		enter(p, stack-0x20, textAt+2)
@@ -81,7 +81,7 @@ func TestStacksThatAreGone(t *testing.T) {
 	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
 	play(t, func(p *proc.Process) {
 		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
-		must(t, RegisterUretprobe(rp))
+		must(t, registerReturn(rp))
 	}, func(p *player) {
 		for i := range uint64(manyCalls) {
 			enter(p, stack-0x20*i, textAt+1)
@@ -101,7 +101,7 @@ func TestManyCalls(t *testing.T) {
 	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
 	play(t, func(p *proc.Process) {
 		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
-		must(t, RegisterUretprobe(rp))
+		must(t, registerReturn(rp))
 	}, func(p *player) {
 		for round := range 3 {
 			for i := range uint64(depth) {
@@ -175,13 +175,12 @@ func TestExitBehindACallThatWasLeft(t *testing.T) {
 	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
 	play(t, func(p *proc.Process) {
 		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
-		must(t, RegisterUretprobe(rp))
+		must(t, registerReturn(rp))
 	}, func(p *player) {
 		enter(p, stack, textAt+1)
-		leave(p, stack) // its handler makes the thread known
+		leave(p, stack)
 		enter(p, stack-0x20, textAt+1)
-		var th *thread
-		running.Range(func(_, v any) bool { th = v.(*thread); return false })
+		th := of(threadOf(p))
 		c := th.calls.push()
 		c.slot, c.ret, c.stays = stack-0x20, textAt+2, true
 		r := th.Regs()
@@ -206,7 +205,7 @@ func TestLedgerInHandlers(t *testing.T) {
 	rp.Handler = func(*UretprobeInstance, *amd64.Regs) { tell("return"); panic("of a test") }
 	play(t, func(p *proc.Process) {
 		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
-		must(t, RegisterUretprobe(rp))
+		must(t, registerReturn(rp))
 	}, func(p *player) {
 		enter(p, stack, textAt+1)
 		leave(p, stack)

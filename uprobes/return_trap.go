@@ -8,7 +8,6 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/probe/ledger"
-	"sonde/uprobes/machine"
 	"sonde/uprobes/place"
 )
 
@@ -33,15 +32,15 @@ func (th *thread) enters(st *state, pt *point, r *amd64.Regs) bool {
 	var ok bool
 	tramp, stays := th.text.trampoline.Load(), th.wants&wantsEntry == 0
 	if stays {
-		if ret, ok = machine.LoadWord(r.SP); !ok || ret == tramp { // it has been replaced already
+		if ret, ok = mach.LoadWord(r.SP); !ok || ret == tramp { // it has been replaced already
 			return false
 		}
 	} else {
-		if ret, ok = machine.SwapWord(r.SP, tramp); !ok {
+		if ret, ok = mach.SwapWord(r.SP, tramp); !ok {
 			return false
 		}
 		if !th.code.has(ret) && (ret == tramp || !th.knowsCode(ret)) {
-			machine.SwapWord(r.SP, ret)
+			mach.SwapWord(r.SP, ret)
 			return false
 		}
 	}
@@ -140,7 +139,7 @@ func (th *thread) comesBack(st *state, r *amd64.Regs) (done bool) {
 	if c.slot != r.SP+place.PushedAll-8 || c.stays || !c.trapSafe {
 		return false
 	}
-	r11, cx, ok := machine.LoadPair(r.SP)
+	r11, cx, ok := mach.LoadPair(r.SP)
 	if !ok {
 		return false
 	}

@@ -27,7 +27,7 @@ func inSlot(t *testing.T, way place.Way, seen func(ip, flags uint64), f func(p *
 	return played(t, func(p *proc.Process) {
 		pr, u.Pid = p, p.PID
 		must(t, p.Memory().Out(at, []byte{0x48, 0x89, 0x07}))
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 		p.Attach(&proc.Engine{Signal: func(th *proc.Thread, _ abi.Siginfo) bool {
 			seen(th.Regs().IP, th.Regs().Flags)
 			return true

@@ -12,6 +12,7 @@ import (
 	"sonde/linux/proc"
 	"sonde/probe/ledger"
 	"sonde/uprobes/images"
+	"sonde/uprobes/machine"
 	"sonde/uprobes/place"
 )
 
@@ -33,13 +34,16 @@ func textOf(mem *proc.Memory) *text {
 	return t
 }
 
-// table has the processes of this machine. Set once, by Init.
-var table *proc.Table
+// What Init was given: the processes of this machine, and the machine.
+var (
+	table *proc.Table
+	mach  machine.Machine
+)
 
-// Init sets the processes that can be probed.
+// Init sets the processes that can be probed, and the machine that they run on.
 //
 // Context: boot, goroutine.
-func Init(t *proc.Table) { table = t }
+func Init(t *proc.Table, m machine.Machine) { table, mach = t, m }
 
 // text is what is probed in one address space.
 type text struct {

@@ -9,7 +9,6 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/probe/handler"
 	"sonde/probe/ledger"
-	"sonde/uprobes/machine"
 )
 
 // state is one CPU's. Interrupts are off in a hit, so nothing else changes it. What it points to is
@@ -65,7 +64,7 @@ func keepSlice[T any](at *[]T, p []T) {
 // begin notes that a handler of m starts, and keeps the program's X0-X14 if it may change them.
 func (st *state) begin(m *member, r *amd64.Regs) {
 	if m.careful {
-		machine.SaveVectors(r)
+		mach.SaveVectors(r)
 	}
 	st.Begin(uintptr(unsafe.Pointer(m)))
 }
@@ -79,7 +78,7 @@ func (st *state) nextMember() *member {
 
 // handlingHere returns the thread whose handler this CPU runs in trap context, or nil.
 func handlingHere() *thread {
-	if st := &states[machine.CPU()].state; st.Probe != 0 {
+	if st := &states[mach.CPU()].state; st.Probe != 0 {
 		return asThread(st.thread)
 	}
 	return nil

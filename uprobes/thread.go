@@ -6,7 +6,6 @@ import (
 	"sonde/arch/amd64"
 	"sonde/linux/proc"
 	"sonde/linux/space"
-	"sonde/uprobes/machine"
 	"sonde/uprobes/place"
 )
 
@@ -82,7 +81,7 @@ func meet(t *proc.Thread) *thread {
 // Current returns the thread whose handler is running, or nil outside of handlers.
 func Current() *proc.Thread {
 	var th *thread
-	if machine.InTrap() {
+	if mach.InTrap() {
 		th = handlingHere()
 	} else {
 		th = handling()
@@ -95,7 +94,7 @@ func Current() *proc.Thread {
 
 // handling returns the thread whose handlers run in this goroutine, or nil.
 func handling() *thread {
-	if v, ok := running.Load(machine.Goroutine()); ok && v.(*thread).handling {
+	if v, ok := running.Load(mach.Goroutine()); ok && v.(*thread).handling {
 		return v.(*thread)
 	}
 	return nil

@@ -15,7 +15,7 @@ func playReturns(t *testing.T, handler func(*UretprobeInstance, *amd64.Regs), f 
 	rp := &Uretprobe{Handler: handler}
 	s := played(t, func(p *proc.Process) {
 		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
-		must(t, RegisterUretprobe(rp))
+		must(t, registerReturn(rp))
 	}, f)
 	return rp, s
 }

@@ -42,7 +42,7 @@ func TestPlacesWithoutAProbeAreCounted(t *testing.T) {
 	u := new(Uprobe)
 	begun := logged()
 	withFile(t, u, func(p *player, fd uint64) {
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 		unset(t, u, 0, "")
 		shared := func(at uint64) {
 			p.Call(nMmap, at, 2*space.PageSize, exec, abi.MAP_SHARED|abi.MAP_FIXED, fd, 0)
@@ -54,7 +54,7 @@ func TestPlacesWithoutAProbeAreCounted(t *testing.T) {
 		unset(t, u, 1, "shared")
 		shared(libAt + 0x10000)
 		other := &Uprobe{Path: "/lib", Offset: offset + 1, Handler: u.Handler}
-		must(t, RegisterUprobe(other))
+		must(t, register(other))
 		unset(t, other, 2, "shared")
 		must(t, UnregisterUprobe(other))
 		p.Fork(func(c *player) { c.Call(nGetpid) }, fork)
@@ -62,7 +62,7 @@ func TestPlacesWithoutAProbeAreCounted(t *testing.T) {
 		}
 		unset(t, u, 4, "shared")
 		must(t, UnregisterUprobe(u))
-		must(t, RegisterUprobe(u)) // it counts from 0 again, and finds both
+		must(t, register(u)) // it counts from 0 again, and finds both
 		unset(t, u, 2, "shared")
 	})
 	if n := logged() - begun; n != 2 {
@@ -96,7 +96,7 @@ func TestReasonsForNoProbe(t *testing.T) {
 			u := new(Uprobe)
 			withFile(t, u, func(p *player, fd uint64) {
 				c.make(p, fd)
-				must(t, RegisterUprobe(u))
+				must(t, register(u))
 				unset(t, u, 1, c.why)
 				p.Call(nMmap, libAt+0x10000, space.PageSize, exec, abi.MAP_PRIVATE|abi.MAP_FIXED|abi.MAP_ANONYMOUS, ^uint64(0), 0) // another try
 				unset(t, u, 1, c.why)
@@ -112,7 +112,7 @@ func TestMappingThatCannotBeRead(t *testing.T) {
 	u := new(Uprobe)
 	withFile(t, u, func(p *player, fd uint64) {
 		u.Offset += space.PageSize
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 		p.Call(truncate, proctest.Data, space.PageSize)
 		mapLib(t, p, fd, libAt, 2, exec, 0)
 		unset(t, u, 1, backing.ErrBus.Error())
@@ -134,7 +134,7 @@ func TestEnablingThatFails(t *testing.T) {
 			withFile(t, u, func(p *player, fd uint64) {
 				mapLib(t, p, fd, libAt, 1, exec|abi.PROT_WRITE, 0)
 				mapLib(t, p, fd, libAt+0x10000, 1, exec, 0)
-				must(t, RegisterUprobe(u))
+				must(t, register(u))
 				again(u, false)
 				p.Call(nMunmap, libAt+0x10000, space.PageSize)
 				p.Poke(libAt+offset, []byte{0xCC})

@@ -17,7 +17,6 @@ import (
 	"sonde/linux/proctest"
 	"sonde/linux/space"
 	syscalls "sonde/linux/syscall"
-	"sonde/uprobes/machine"
 	"sonde/uprobes/place"
 )
 
@@ -73,7 +72,10 @@ func played(t *testing.T, ready func(p *proc.Process), f proctest.Program) proc.
 // playedOn is played on a machine.
 func playedOn(t *testing.T, w *proctest.World, ready func(p *proc.Process), f proctest.Program) proc.Status {
 	t.Helper()
-	Init(w.Table)
+	Init(w.Table, fakeMachine())
+	if *trapped {
+		trapping(w)
+	}
 	used := w.Frames.Stats().Used
 	img, err := w.Image("test", f)
 	must(t, err)
@@ -129,10 +131,10 @@ func TestHandlersRunInOrder(t *testing.T) {
 	play(t, func(p *proc.Process) {
 		for _, u := range us {
 			u.Pid, u.Vaddr = p.PID, textAt+4
-			must(t, RegisterUprobe(u))
+			must(t, register(u))
 		}
 		must(t, UnregisterUprobe(us[0]))
-		must(t, RegisterUprobe(us[0]))
+		must(t, register(us[0]))
 	}, func(p *player) {
 		if ip := execute(p, textAt+4); ip != textAt+5 {
 			t.Errorf("it goes on at %#x", ip)
@@ -187,7 +189,7 @@ func TestChildHasNone(t *testing.T) {
 	u := &Uprobe{Vaddr: textAt, Handler: d.probe("hit")}
 	play(t, func(p *proc.Process) {
 		u.Pid = p.PID
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 	}, func(p *player) {
 		p.Fork(func(c *player) {
 			c.Call(39) // its space is known then
@@ -211,7 +213,7 @@ func TestChildOfVforkMeetsLaterBreakpoints(t *testing.T) {
 	play(t, func(p *proc.Process) { u.Pid = p.PID }, func(p *player) {
 		p.Fork(func(c *player) {
 			c.Call(39)
-			must(t, RegisterUprobe(u))
+			must(t, register(u))
 			if ip := execute(c, textAt); ip != textAt+1 {
 				t.Errorf("the child goes on at %#x", ip)
 			}
@@ -231,11 +233,11 @@ func TestForeignBreakpointIsASignal(t *testing.T) {
 	s := played(t, func(p *proc.Process) {
 		must(t, p.Memory().Out(textAt+1, []byte{0xCC}))
 		u := &Uprobe{Pid: p.PID, Vaddr: textAt + 1, Handler: func(*Uprobe, *amd64.Regs) {}}
-		if err := RegisterUprobe(u); !errors.Is(err, syscall.EEXIST) {
+		if err := register(u); !errors.Is(err, syscall.EEXIST) {
 			t.Errorf("%v", err)
 		}
 		u.Vaddr = textAt
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 	}, func(p *player) {
 		p.Breakpoint(textAt+1, stack)
 	})
@@ -249,7 +251,7 @@ func TestStrayHit(t *testing.T) {
 	u := &Uprobe{Vaddr: textAt, Handler: func(*Uprobe, *amd64.Regs) { t.Error("it was removed") }}
 	play(t, func(p *proc.Process) {
 		u.Pid = p.PID
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 	}, func(p *player) {
 		must(t, UnregisterUprobe(u))
 		if b := p.Peek(textAt, 1)[0]; b != 0x90 {
@@ -265,7 +267,7 @@ func TestPanicDisables(t *testing.T) {
 	u := &Uprobe{Vaddr: textAt, Handler: func(*Uprobe, *amd64.Regs) { panic("of a test") }}
 	play(t, func(p *proc.Process) {
 		u.Pid = p.PID
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 	}, func(p *player) {
 		execute(p, textAt)
 		execute(p, textAt)
@@ -276,9 +278,9 @@ func TestPanicDisables(t *testing.T) {
 }
 
 func TestKernelHandlerMayNotRegister(t *testing.T) {
-	machine.Trapped = true
-	defer func() { machine.Trapped = false }()
-	for _, err := range []error{RegisterUprobe(new(Uprobe)), UnregisterUprobe(new(Uprobe)), RegisterUretprobe(new(Uretprobe)), RegisterKprobeUser(new(KprobeUser))} {
+	inTrap.goroutine.Store(goroutine())
+	defer inTrap.goroutine.Store(0)
+	for _, err := range []error{register(new(Uprobe)), UnregisterUprobe(new(Uprobe)), registerReturn(new(Uretprobe)), RegisterKprobeUser(new(KprobeUser))} {
 		if !errors.Is(err, syscall.EDEADLK) {
 			t.Error(err)
 		}
@@ -308,7 +310,7 @@ func TestReturns(t *testing.T) {
 	rp := &Uretprobe{Handler: func(ri *UretprobeInstance, r *amd64.Regs) { d.add("%#x %v", ri.RetAddr, ri.RetAddr == r.IP) }}
 	play(t, func(p *proc.Process) {
 		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
-		must(t, RegisterUretprobe(rp))
+		must(t, registerReturn(rp))
 	}, func(p *player) {
 		enter(p, stack, textAt+1)
 		enter(p, stack-0x20, textAt+2) // it calls itself
@@ -339,7 +341,7 @@ func TestCallReturnsAfterUnregistering(t *testing.T) {
 	rp := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) { t.Error("it was removed") }}
 	play(t, func(p *proc.Process) {
 		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
-		must(t, RegisterUretprobe(rp))
+		must(t, registerReturn(rp))
 	}, func(p *player) {
 		enter(p, stack, textAt+9)
 		must(t, UnregisterUretprobe(rp))

@@ -38,7 +38,7 @@ func TestSlotOfOtherCode(t *testing.T) {
 		var slots []uint64
 		for _, code := range [][]byte{{0x48, 0x89, 0x07}, {0x48, 0x89, 0x0f}} { // MOVQ AX, (DI); MOVQ CX, (DI)
 			write(t, pr, at, code...)
-			must(t, RegisterUprobe(u))
+			must(t, register(u))
 			slot := execute(p, at)
 			if got := p.Peek(slot, len(code)); string(got) != string(code) {
 				t.Errorf("for % x it executes % x", code, got)
@@ -64,13 +64,13 @@ func TestWithoutASlot(t *testing.T) {
 		}
 		write(t, p, at, 0x48, 0x89, 0x07)
 		write(t, p, textAt, 0xEB, 0x10, 0x48, 0x89, 0x07) // JMP +16; MOVQ AX, (DI)
-		must(t, RegisterUprobe(first))
+		must(t, register(first))
 		mu.Lock()
 		textOf(p.Memory()).slotPages()[0].page.next = slotsPerPage
 		mu.Unlock()
 		fillUp(t, p.Memory().Space, 0, p.Memory().Top())
-		must(t, RegisterUprobe(jump))
-		if err := RegisterUprobe(store); !errors.Is(err, syscall.ENOMEM) {
+		must(t, register(jump))
+		if err := register(store); !errors.Is(err, syscall.ENOMEM) {
 			t.Errorf("MOV: %v", err)
 		}
 	}, func(p *player) {
@@ -134,7 +134,7 @@ func TestFaultOfAnEmulatedInstruction(t *testing.T) {
 	play(t, func(p *proc.Process) {
 		u.Pid = p.PID
 		write(t, p, at, 0xff, 0x24, 0x25, nowhere, 0, 0, 0) // JMP [nowhere]
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 	}, func(p *player) {
 		a := abi.Sigaction{Handler: p.World.Handler(func(*player, uint64, uint64, uint64) {}), Flags: abi.SA_SIGINFO | abi.SA_RESTORER, Restorer: proctest.Restorer}
 		p.Poke(proctest.Data, abi.Bytes(&a))
@@ -159,7 +159,7 @@ func rep(t *testing.T, f func(p *player, pr *proc.Process, slot uint64, hits *in
 	play(t, func(p *proc.Process) {
 		pr, u.Pid = p, p.PID
 		write(t, p, at, 0xf3, 0xa4)
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 		p.Attach(&proc.Engine{Signal: func(*proc.Thread, abi.Siginfo) bool { signals++; return true }})
 	}, func(p *player) {
 		f(p, pr, execute(p, at), &hits)
@@ -220,7 +220,7 @@ func TestPointInAStackCheck(t *testing.T) {
 	play(t, func(p *proc.Process) {
 		entry.Pid, inside.Pid = p.PID, p.PID
 		write(t, p, textAt, code...)
-		must(t, RegisterUprobe(entry))
+		must(t, register(entry))
 		mu.Lock()
 		entry.state.Load().point.check = prologue.Find(code) // as if it was a file of Go's
 		mu.Unlock()
@@ -230,7 +230,7 @@ func TestPointInAStackCheck(t *testing.T) {
 		if ip := p.Breakpoint(textAt, stack); ip != textAt+9 || p.Regs().R12 != stack-128 {
 			t.Errorf("it goes on at %#x, R12 %#x", ip, p.Regs().R12)
 		}
-		must(t, RegisterUprobe(inside))
+		must(t, register(inside))
 		if ip := p.Breakpoint(textAt, stack); ip == textAt+9 {
 			t.Error("the probe inside is passed by")
 		}
@@ -249,8 +249,8 @@ func TestRegisteredTwice(t *testing.T) {
 	u := &Uprobe{Vaddr: textAt, Handler: d.probe("hit")}
 	play(t, func(p *proc.Process) {
 		u.Pid = p.PID
-		must(t, RegisterUprobe(u))
-		if err := RegisterUprobe(u); !errors.Is(err, syscall.EBUSY) || len(All()) != 1 {
+		must(t, register(u))
+		if err := register(u); !errors.Is(err, syscall.EBUSY) || len(All()) != 1 {
 			t.Errorf("%v, %d probes", err, len(All()))
 		}
 	}, func(p *player) { execute(p, textAt) })
@@ -264,7 +264,7 @@ func TestHandlerTakesOver(t *testing.T) {
 	play(t, func(p *proc.Process) {
 		u.Pid = p.PID
 		write(t, p, at, 0x48, 0x89, 0x07)
-		must(t, RegisterUprobe(u))
+		must(t, register(u))
 	}, func(p *player) {
 		if ip := execute(p, at); ip != textAt+40 {
 			t.Errorf("it goes on at %#x", ip)

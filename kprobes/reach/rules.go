@@ -58,10 +58,11 @@ var indirect = []struct {
 	{"sonde/kernel/notifier.(*Chain).Walk", names{"sonde/kprobes.onFault", "sonde/probe/handler.onFault", "sonde/probe/handler.onNMI", "sonde/uprobes.onFault", "sonde/linux/usermode.onFault"}, "the chain's blocks"},
 	{"sonde/arch/amd64/user.hit", names{"sonde/uprobes.onHit"}, "a hit of a program"},
 	{"sonde/arch/amd64/user.abandoned", names{"sonde/uprobes.onAbandoned"}, "the rest of such a hit"},
-	{"sonde/uprobes.(*state).callHandlers", nil, "a user probe's handler"},
-	{"sonde/uprobes.(*state).callReturns", nil, "a return handler"},
-	{"sonde/uprobes.(*state).wants", nil, "an entry handler"},
-	{"sonde/uprobes.(*state).callGoReturns", nil, "a return handler"},
+	{"sonde/uprobes.(*thread).*", programMemory, "what boot passes to uprobes.Init"},
+	{"sonde/uprobes.(*state).callHandlers", programVectors, "a user probe's handler"},
+	{"sonde/uprobes.(*state).callReturns", programVectors, "a return handler"},
+	{"sonde/uprobes.(*state).wants", programVectors, "an entry handler"},
+	{"sonde/uprobes.(*state).callGoReturns", programVectors, "a return handler"},
 	{"sonde/kprobes.detour", softTrap, "a soft trap; a kprobe's handler"},
 	{"sonde/kprobes.late", softTrap, "a soft trap"},
 	{"sonde/kprobes.plain", softTrap, "a soft trap"},
@@ -88,6 +89,12 @@ var indirect = []struct {
 	{"sonde/probe/program.peek", names{"sonde/linux/proc.Peek"}, "what boot passes to program.SetProcesses"},
 	{"runtime.sondeSyscall", names{"runtime.sondeDispatch"}, "the system call"},
 }
+
+// programMemory is how hits access the memory of the program that was hit.
+var programMemory = names{"sonde/arch/amd64/user.LoadWord", "sonde/arch/amd64/user.LoadPair", "sonde/arch/amd64/user.SwapWord"}
+
+// programVectors is what saves X0-X14 for a handler. Boot passes it to uprobes.Init, too.
+var programVectors = names{"sonde/arch/amd64/user.SaveVectors"}
 
 // softTrap is what a jump to a detour leads to, softReturn what a return does.
 var (

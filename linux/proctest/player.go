@@ -45,7 +45,10 @@ type Player struct {
 	fs, gs uint64
 	fp     [512]byte
 	addr   uint64
-	DR6    uint64 // of its #DBs, which are steps if nothing else is said
+
+	probes  uintptr // what Probe was given
+	returns uint64
+	DR6     uint64 // of its #DBs, which are steps if nothing else is said
 
 	program Program
 	child   Program // what the next clone runs
@@ -62,6 +65,9 @@ type World struct {
 	Table   *proc.Table
 	Machine *space.Machine
 	Frames  *frame.Pool
+	// Hit, if not nil, is called where an event arrives, as a trap is: see proc.CPU.Probe. If it returns true, the
+	// program goes on with the registers that it has; if not, the event is in Vector.
+	Hit func(p *Player, thread uintptr) (done bool)
 
 	mu       sync.Mutex
 	programs map[uint64]Program // by IP
@@ -160,8 +166,21 @@ func (p *Player) Used() (user, system time.Duration) { return time.Duration(p.us
 func (p *Player) Bind(cpus uint32) { p.cpus.Store(cpus) }
 func (p *Player) Here() int        { return bits.TrailingZeros32(p.cpus.Load()|1<<31) % 31 }
 
-// Probe implements proc.CPU: all hits lead to the goroutine.
-func (p *Player) Probe(uintptr, uint64) {}
+// Probe implements proc.CPU.
+func (p *Player) Probe(thread uintptr, returns uint64) { p.probes, p.returns = thread, returns }
+
+// Probed returns the thread that Probe was given.
+func (p *Player) Probed() uintptr { return p.probes }
+
+// hit lets World.Hit handle an event, or returns the one that Run has to.
+func (p *Player) hit(ev proc.Event) (left proc.Event, done bool) {
+	if p.World.Hit == nil || ev != 1 && ev != 3 && (ev != proc.SystemCall || p.regs.IP != p.returns) {
+		return ev, false
+	}
+	p.regs.Vector = uint64(ev)
+	done = p.World.Hit(p, p.probes)
+	return proc.Event(p.regs.Vector), done
+}
 
 // Kick implements proc.CPU. A program that is played cannot be interrupted just
 // anywhere: one that computes has to call Interrupt now and then.
@@ -291,6 +310,10 @@ func (p *Player) Flags() uint64 { return p.regs.Flags }
 
 // trap hands an event to Run and waits until the kernel lets the program go on.
 func (p *Player) trap(ev proc.Event) {
+	ev, done := p.hit(ev)
+	if done {
+		return
+	}
 	events, resume := p.events, p.resume
 	events <- ev
 	<-resume
