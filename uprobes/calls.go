@@ -44,16 +44,24 @@ func (cs *callList) mayNote() bool {
 	if n < cs.room {
 		return true
 	}
-	more := max(n/4, 4)
-	if noted.Add(int64(more)) <= mostCalls {
-		cs.room += more
+	if cs.grow(max(n/4, 4)) {
 		return true
 	}
-	noted.Add(int64(-more))
 	if cs.missed++; cs.missed > n {
 		cs.missed, cs.limit = 0, 0
 	}
 	return false
+}
+
+// grow makes room for more calls, in the stack as well, unless others have taken that.
+func (cs *callList) grow(more int) bool {
+	if noted.Add(int64(more)) > mostCalls {
+		noted.Add(int64(-more))
+		return false
+	}
+	cs.room += more
+	cs.stack = slices.Grow(cs.stack, max(cs.room-len(cs.stack), 0))
+	return true
 }
 
 // push returns a new call, the last of the stack. Most hits allocate nothing.
@@ -76,14 +84,12 @@ const (
 
 // reserve makes room for calls that push without allocating anything.
 func (cs *callList) reserve() {
-	if cap(cs.stack) > 0 {
+	if cap(cs.stack) > 0 || !cs.grow(roomCalls) {
 		return
 	}
-	cs.stack = make([]call, roomCalls)
-	for i := range cs.stack {
-		cs.stack[i].of = make([]instance, 0, roomProbes)
+	for i := range cs.stack[:roomCalls] {
+		cs.stack[:roomCalls][i].of = make([]instance, 0, roomProbes)
 	}
-	cs.stack = cs.stack[:0]
 }
 
 // below reports whether there are calls to leave when the stack is used at sp.

@@ -120,7 +120,7 @@ func (th *thread) entersGo(pt *point, r *amd64.Regs) bool {
 	cs := &th.held.callList
 	cs.returnsTo(slot + 1)
 	n := len(cs.stack)
-	if n == cap(cs.stack) || !cs.stack[:n+1][n].holds(pt) {
+	if n >= cs.room || !cs.stack[:n+1][n].holds(pt) {
 		th.release()
 		return false
 	}

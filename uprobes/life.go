@@ -58,12 +58,9 @@ func clone(t, child *proc.Thread, flags uint64) {
 // child of vfork returns from the innermost at most.
 func (th *thread) bequeath(mem *proc.Memory) callList {
 	cs := th.calls.inherit()
-	n := len(cs.stack) + cs.nleft
-	if noted.Add(int64(n)) <= mostCalls {
-		cs.room = n
+	if cs.grow(len(cs.stack) + cs.nleft) {
 		return cs
 	}
-	noted.Add(int64(-n))
 	if mem == th.text.mem {
 		return callList{stack: slices.Clone(cs.stack[max(0, len(cs.stack)-manyCalls):])}
 	}

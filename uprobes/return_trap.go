@@ -16,7 +16,7 @@ import (
 func (th *thread) enters(st *state, pt *point, r *amd64.Regs) bool {
 	cs := &th.calls
 	n := len(cs.stack)
-	if n == cap(cs.stack) || cs.nleft > 0 || n >= manyCalls && n >= cs.limit || n > 0 && cs.stack[n-1].slot <= r.SP {
+	if n >= cs.room || cs.nleft > 0 || n >= manyCalls && n >= cs.limit || n > 0 && cs.stack[n-1].slot <= r.SP {
 		return false
 	}
 	c := &cs.stack[:n+1][n]

@@ -27,8 +27,8 @@ var calls = []Mutant{
 		Why: "a child that was forked in a probed call dies when it returns",
 	},
 	{
-		Name: "calls-without-a-bound", In: "uprobes.(*callList).mayNote",
-		Old: "<= mostCalls", New: "> 0",
+		Name: "calls-without-a-bound", In: "uprobes.(*callList).grow",
+		Old: "> mostCalls", New: "< 0",
 		By:  host("uprobes", "TestMoreCallsThanMayBeNoted"),
 		Why: "a program that calls a probed function in itself without an end takes all of the kernel's memory",
 	},
