@@ -66,7 +66,11 @@ func processName(pid int) string {
 func (c *chrome) Stack(*out.StackCount) error { return nil }
 
 func (c *chrome) Point(p *out.SeriesPoint) error {
-	return c.event(`"name":%s,"ph":"C","ts":%s,"pid":0,"args":{"value":%d}`, out.Quote(p.Name), micros(p.At), p.Value)
+	value := fmt.Sprint(p.Value)
+	if p.Unsigned {
+		value = fmt.Sprint(uint64(p.Value))
+	}
+	return c.event(`"name":%s,"ph":"C","ts":%s,"pid":0,"args":{"value":%s}`, out.Quote(p.Name), micros(p.At), value)
 }
 
 func (c *chrome) Close() error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func written(t *testing.T, format string) []byte {
 			t.Fatal(err)
 		}
 	}
-	for _, p := range []*out.SeriesPoint{{Name: "@x", At: 1e9, Value: -5}, {Name: "@x", At: 2e9, Value: 6}} {
+	for _, p := range []*out.SeriesPoint{{Name: "@x", At: 1e9, Value: -5}, {Name: "@x", At: 2e9, Value: 6}, {Name: "@x", At: 3e9, Value: 7, Unsigned: true}, {Name: "@x", At: 4e9, Value: -1 << 63, Unsigned: true}} {
 		if err := s.Point(p); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +77,7 @@ func TestChrome(t *testing.T) {
 	}
 	want := []string{"M process_name 0 0 0 map[name:kernel]", "M thread_name 0 0 4194311 map[name:thread 4194311]", `B vfs.Read 1.5 0 4194311 map[says:in "x"]`,
 		"E vfs.Read 2.75 0 4194311 map[says:out]", "M process_name 0 7 7 map[name:process 7]", "M thread_name 0 7 8 map[name:thread 8]", "i kprobe:f 3.001 7 8 map[says:\x01]",
-		"C @x 1e+06 0 0 map[value:-5]", "C @x 2e+06 0 0 map[value:6]"}
+		"C @x 1e+06 0 0 map[value:-5]", "C @x 2e+06 0 0 map[value:6]", "C @x 3e+06 0 0 map[value:7]", "C @x 4e+06 0 0 map[value:9.223372036854776e+18]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -137,6 +138,9 @@ func fields(t *testing.T, b []byte) map[protowire.Number][]any {
 		case protowire.VarintType:
 			v, size := protowire.ConsumeVarint(b)
 			all[n], b = append(all[n], v), b[size:]
+		case protowire.Fixed64Type:
+			v, size := protowire.ConsumeFixed64(b)
+			all[n], b = append(all[n], math.Float64frombits(v)), b[size:]
 		case protowire.BytesType:
 			v, size := protowire.ConsumeBytes(b)
 			if size < 0 {
@@ -175,7 +179,7 @@ func TestPerfetto(t *testing.T) {
 			if len(e[eventName]) > 0 {
 				name = e[eventName][0]
 			}
-			line := fmt.Sprintf("event %v at %v on %v %s %v", e[eventType], p[packetTime], e[eventTrack], names[name], e[eventCounter])
+			line := fmt.Sprintf("event %v at %v on %v %s %v", e[eventType], p[packetTime], e[eventTrack], names[name], append(e[eventCounter], e[eventDouble]...))
 			for _, a := range e[eventAnnotation] {
 				line += fmt.Sprintf(" %s", fields(t, a.([]byte))[annotationText])
 			}
@@ -184,7 +188,7 @@ func TestPerfetto(t *testing.T) {
 	}
 	want := []string{"track 1 in [] []100", "track 2 in [1] []010", `event [1] at [1500] on [2] vfs.Read [] [in "x"]`, "event [2] at [2750] on [2] vfs.Read [] [out]",
 		"track 3 in [] []100", "track 4 in [3] []010", "event [3] at [3001] on [4] kprobe:f [] [\x01]", "track 5 in [] [@x]001",
-		"event [4] at [1000000000] on [5]  [18446744073709551611]", "event [4] at [2000000000] on [5]  [6]"}
+		"event [4] at [1000000000] on [5]  [18446744073709551611]", "event [4] at [2000000000] on [5]  [6]", "event [4] at [3000000000] on [5]  [7]", "event [4] at [4000000000] on [5]  [9.223372036854776e+18]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

@@ -27,7 +27,7 @@ const (
 	nameNumber, nameText                                                           = 1, 2
 	trackID, trackName, trackProcess, trackThread, trackParent                     = 1, 2, 3, 4, 5
 	trackCounter                                                                   = 8
-	eventAnnotation, eventType, eventName, eventTrack, eventCounter                = 4, 9, 10, 11, 30
+	eventAnnotation, eventType, eventName, eventTrack, eventCounter, eventDouble   = 4, 9, 10, 11, 30, 44
 	annotationText, annotationName                                                 = 6, 10
 
 	cleared, needsNames                    = 1, 2
@@ -134,7 +134,11 @@ func (p *perfetto) Point(point *out.SeriesPoint) error {
 		var v message
 		v.number(eventType, counter)
 		v.number(eventTrack, track)
-		v.number(eventCounter, uint64(point.Value))
+		if point.Unsigned && point.Value < 0 { // the other field is an int64
+			v.double(eventDouble, float64(uint64(point.Value)))
+		} else {
+			v.number(eventCounter, uint64(point.Value))
+		}
 		m.number(packetTime, uint64(point.At))
 		m.bytes(packetEvent, v)
 	})

@@ -1,6 +1,9 @@
 package export
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // message is a message of protobuf that is being written. The numbers of fields are those of the format's
 // description; a field that is 0 is left out, as there.
@@ -11,6 +14,11 @@ func (m *message) number(field int, v uint64) {
 	if v != 0 {
 		*m = binary.AppendUvarint(binary.AppendUvarint(*m, uint64(field)<<3), v)
 	}
+}
+
+// double is a field of type double.
+func (m *message) double(field int, v float64) {
+	*m = binary.LittleEndian.AppendUint64(binary.AppendUvarint(*m, uint64(field)<<3|1), math.Float64bits(v))
 }
 
 // bytes is a field of a string or of another message.

@@ -243,3 +243,15 @@ func TestReturnAddresses(t *testing.T) {
 		}
 	}
 }
+
+// TestPointsOfSeries: what is exported says whether a value has a sign.
+func TestPointsOfSeries(t *testing.T) {
+	for _, signed := range []bool{false, true} {
+		m := &lang.Map{Name: "@s", Value: lang.Type{Kind: lang.TSeries, Signed: signed, Step: 10, High: 2}}
+		got := (&Printer{}).Series(m, tables{{key(0): pack(4, -2, 1), key(1): pack(5, 3, 1)}})
+		want := []SeriesPoint{{"@s", 40, -2, !signed}, {"@s", 50, 3, !signed}}
+		if len(got) != 2 || *got[0] != want[0] || *got[1] != want[1] {
+			t.Errorf("signed %v: %v", signed, got)
+		}
+	}
+}

@@ -65,9 +65,10 @@ func (p *Printer) frame(t lang.Type, i int, addr uint64) kallsyms.Named {
 
 // SeriesPoint is the value of an interval of tseries().
 type SeriesPoint struct {
-	Name  string
-	At    int64 // since boot, in ns
-	Value int64
+	Name     string
+	At       int64 // since boot, in ns
+	Value    int64
+	Unsigned bool // Value is the bits of a uint64
 }
 
 // Series returns the intervals of a map of tseries().
@@ -80,7 +81,7 @@ func (p *Printer) Series(m *lang.Map, s Store) (all []*SeriesPoint) {
 		first, last := e.shown(m.Value)
 		for n := first; n <= last; n++ {
 			if i := e.intervals[n]; i != nil {
-				all = append(all, &SeriesPoint{strings.TrimSpace(name), n * m.Value.Step, i.shows(m.Value)})
+				all = append(all, &SeriesPoint{strings.TrimSpace(name), n * m.Value.Step, i.shows(m.Value), !m.Value.Signed})
 			}
 		}
 	}
