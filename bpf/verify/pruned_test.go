@@ -132,6 +132,8 @@ var notKnown = []struct{ name, text, want string }{
 	{"two distances that are too far together", `r2 = r10; r2 += 0x1fffffff; r2 += 0x1fffffff; r0 = 0; exit`, "is moved too far"},
 	{"memory that a helper may write", `*(u32 *)(r10 - 8) = 0; r2 = *(u64 *)(r1 + 0); r2 &= 7; r1 = r10; r1 += -8; r3 = 0; call 113; r0 = *(u16 *)(r10 - 4); exit`, "was not written"},
 	{"memory after an atomic operation", `READ; FIND; *(u64 *)(r10 - 16) = 0; lock *(u64 *)(r10 - 16) += r6; r7 = *(u64 *)(r10 - 16); ADD` + out, "is moved by scalar()"},
+	{"what an atomic operation fetches", `READ; FIND; *(u64 *)(r10 - 16) = r6; r7 = 1; r7 = atomic_fetch_add((u64 *)(r10 - 16), r7); ADD` + out, "is moved by scalar()"},
+	{"what cmpxchg fetches", `READ; FIND; *(u64 *)(r10 - 16) = r6; r0 = 1; r2 = 1; r0 = cmpxchg_64(r10 - 16, r0, r2); r7 = r0; ADD` + out, "is moved by scalar("},
 	{"memory after a callback", `READ; FIND; *(u64 *)(r10 - 16) = 0; r1 = 2; r2 = subprog[f]; r3 = r10; r3 += -16; r4 = 0; call 181; r7 = *(u64 *)(r10 - 16); ADD` + out + `
 		f: *(u64 *)(r2 + 0) = 5000; r0 = 0; exit`, "is moved by scalar()"},
 	{"an offset of which some bits are known", `READ; *(u64 *)(r10 - 16) = 0; *(u64 *)(r10 - 8) = 0; r6 &= 7; r2 = r10; r2 += -16; r2 += r6; lock *(u32 *)(r2 + 0) += w7; r0 = 0; exit`, "is not aligned"},
