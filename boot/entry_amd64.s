@@ -65,6 +65,9 @@ TEXT ·loaded(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	CALL	·needs(SB)
 	ADDR(runtime·bss, DI)		// zero, though firmware may have used it: it does not know of the image
 	ADDR(runtime·enoptrbss, CX)
+	MOVL	$MULTIBOOT2, -4(CX)	// any number
+	CMPL	-4(CX), $MULTIBOOT2
+	JNE	small			// there is no memory
 	SUBL	DI, CX
 	SHRL	$2, CX
 	XORL	AX, AX
@@ -101,6 +104,8 @@ pde:
 	SUBL	$1, CX
 	JNE	pde
 	JMP	·longmode(SB)
+small:
+	JMP	·small(SB)
 
 // setFlags sets the flags: interrupts off, and none that would change what instructions do, or IRET.
 // It turns breakpoints off, for which there is no handler yet; and on Intel's processors an option

@@ -21,6 +21,8 @@
 #define KIND		29
 #define KIND_RGB	1
 
+#define SIZE_OF_SMALL	58	// bytes of tooSmall
+
 // refuse prints the Go string at SI on a loader's framebuffer, in a VGA's text memory, and on COM1;
 // it reports a crash to the launcher, and halts if there is none. BP = the loader's information, or
 // 0.
@@ -28,6 +30,27 @@ TEXT ·refuse(SB),NOSPLIT|NOFRAME,$0
 	MOVL	8(SI), CX
 	MOVL	(SI), SI
 	BTRL	$31, SI			// less kernelBase: paging may be off
+	JMP	·show<>(SB)
+
+// small is refuse where memory ends within the image: the text is code, which comes first in it.
+TEXT ·small(SB),NOSPLIT|NOFRAME,$0
+	ADDR(·tooSmall<>, SI)
+	MOVL	$SIZE_OF_SMALL, CX
+	JMP	·show<>(SB)
+
+TEXT ·tooSmall<>(SB),NOSPLIT|NOFRAME,$0
+	QUAD	$0x62203a65646e6f73	// sonde: b
+	QUAD	$0x6c69616620746f6f	// oot fail
+	QUAD	$0x206f6f74203a6465	// ed: too 
+	QUAD	$0x6d20656c7474696c	// little m
+	QUAD	$0x39203a79726f6d65	// emory: 9
+	QUAD	$0x72612042694d2036	// 6 MiB ar
+	QUAD	$0x64656465656e2065	// e needed
+	BYTE	$0x0d
+	BYTE	$0x0a
+
+// show is refuse for CX bytes at SI.
+TEXT ·show<>(SB),NOSPLIT|NOFRAME,$0
 	CALL	·draw<>(SB)
 	MOVL	$0xb8000, DI
 	MOVL	SI, BX
