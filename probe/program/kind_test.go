@@ -180,6 +180,14 @@ func TestQueues(t *testing.T) {
 				}
 			}
 		}
+		for i := range uint64(2) { // there is room: nothing is dropped
+			if err := m.Push(key8(i), Exist); err != nil {
+				t.Error(err)
+			}
+		}
+		if m.Pull(value, true) != nil || m.Pull(value, true) != nil {
+			t.Errorf("%s: a value was dropped although there was room", kind)
+		}
 		for _, err := range []error{m.Push(key8(1), NoExist), m.Push(key4(1), Any), m.Pull(key4(1), true), m.Update(0, nil, key8(1), Any), m.Lookup(0, nil, value)} {
 			if !errors.Is(err, syscall.EINVAL) {
 				t.Errorf("%s: %v", kind, err)

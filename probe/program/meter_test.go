@@ -1,6 +1,11 @@
 package program
 
-import "testing"
+import (
+	"testing"
+
+	"sonde/bpf"
+	"sonde/probe/attach"
+)
 
 // hit is what a door does: true lets the hit in.
 func (m *meter) hit(at, budget, takes int64) bool {
@@ -91,4 +96,26 @@ func TestDoors(t *testing.T) {
 	if err := p.Hold(true); err == nil {
 		t.Error("a program is held that is gone")
 	}
+}
+
+// TestMeteredFromTheBeginning: what a program's door has counted are all its hits if it had a budget before the first
+// one, and has it still.
+func TestMeteredFromTheBeginning(t *testing.T) {
+	p := mustLoad(t, bpf.Kprobe, "r0 = 0\nexit")
+	defer p.Close()
+	budget := func(thousandths int, always bool) {
+		t.Helper()
+		if err := p.SetBudget(thousandths); err != nil || p.always != always {
+			t.Errorf("a budget of %d: %v, metered from the beginning %v", thousandths, err, p.always)
+		}
+	}
+	budget(0, false)
+	budget(100, true)
+	attach.Provide(attach.Tick, places{})
+	if _, err := p.Attach("", "tick:9hz"); err != nil {
+		t.Fatal(err)
+	}
+	budget(200, true)
+	budget(0, false)
+	budget(100, false) // it may have been hit meanwhile
 }

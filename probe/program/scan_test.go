@@ -2,6 +2,7 @@ package program
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"sonde/bpf"
@@ -44,5 +45,24 @@ func TestScanFindsEachKeyOnce(t *testing.T) {
 			t.Errorf("%s: a key that is not there has a place", kind)
 		}
 		m.Close()
+	}
+}
+
+// TestListsThatWereRead: who reads a list goes on with what it was, whatever comes and goes meanwhile.
+func TestListsThatWereRead(t *testing.T) {
+	var r registry[*Map]
+	a, b, c := new(Map), new(Map), new(Map)
+	for _, m := range []*Map{a, b, c} {
+		r.add(m)
+	}
+	before := r.get()
+	r.remove(a)
+	r.remove(a) // it is not there
+	if now := r.get(); !slices.Equal(now, []*Map{b, c}) {
+		t.Errorf("%d are left", len(now))
+	}
+	r.add(a)
+	if !slices.Equal(before, []*Map{a, b, c}) || a.ID != 4 {
+		t.Errorf("the list that was read has changed, or %d is the number of another one", a.ID)
 	}
 }
