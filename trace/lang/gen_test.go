@@ -26,7 +26,11 @@ func (m *machine) show() string {
 		if a.Bytes != len(r) {
 			m.t.Errorf("a record of %d bytes, and the action says %d", len(r), a.Bytes)
 		}
-		lines = append(lines, fmt.Sprintf("%d(%s)", a.Kind, parts(a.Args, r[8:])))
+		line := fmt.Sprintf("%d(%s)", a.Kind, parts(a.Args, r[a.Head:]))
+		if m.unit.Settings.Speculates {
+			line += fmt.Sprintf("~%d", binary.LittleEndian.Uint64(r[a.Head-8:])) // the speculation that it belongs to
+		}
+		lines = append(lines, line)
 	}
 	return strings.Join(lines, " ")
 }

@@ -77,3 +77,58 @@ func TestTypesThatAreKept(t *testing.T) {
 		}
 	}
 }
+
+// TestKept: what scripts compare, compute and keep, at the edges.
+func TestKept(t *testing.T) {
+	for _, c := range []struct{ script, want string }{
+		// Comparisons that do not hold, of equal numbers, with and without sign.
+		{`BEGIN { $x = 5; if ($x <= 5) { @a = 1 } else { @a = 2 } if ($x < 5) { @b = 1 } else { @b = 2 } if ($x >= 5) { @c = 1 } else { @c = 2 } if ($x > 5) { @d = 1 } else { @d = 2 } }`,
+			`@a[]=1 @b[]=2 @c[]=1 @d[]=2`},
+		{`BEGIN { $x = -5; @a = $x < 5; @b = $x > 5; @c = $x <= 5; @d = $x >= 5; if (!($x < 5)) { @e = 1 } if (!($x > 5)) { @f = 1 } }`, `@a[]=1 @b[]=0 @c[]=1 @d[]=0 @f[]=1`},
+		{`BEGIN { $x = (uint64)-5; @a = $x < (uint64)5; @b = $x > (uint64)5; if (!($x <= (uint64)5)) { @c = 1 } }`, `@a[]=0 @b[]=1 @c[]=1`},
+		{`BEGIN { $z = 0; $o = 1; @a = !($z || $o); @b = !($z && $o); @c = !($z || $z); @d = ($o || $z) && ($z || $o); @e = ($o && $z) || ($z && $o) }`, `@a[]=0 @b[]=1 @c[]=1 @d[]=1 @e[]=0`},
+		// Tuples are compared to their end, and as the wider of both.
+		{`BEGIN { $a = (1, 2); $b = (1, 3); @a = $a == $b; @b = $a != $b; @c = $a == (1, 2); @d = (1, "abc") == (1, "abcdefghijkl"); @e = (1, "abcdefghijkl") != (1, "abc"); @f = (1, "abcdefgh") == (1, "abcdefghijkl") }`,
+			`@a[]=0 @b[]=1 @c[]=1 @d[]=0 @e[]=1 @f[]=0`},
+		{`BEGIN { @k[1] = 1; @a = delete(@k, 1); @b = delete(@k, 1); @k[2] = 2; @c = delete(@k[2]); @d = has_key(@k, 2) }`, `@a[]=1 @b[]=0 @c[]=1 @d[]=0`},
+		// Buckets: of powers of 2 in four parts, and of a range that does not begin at 0.
+		{`BEGIN { @ = hist(-1, 2); @ = hist(0, 2); @ = hist(3, 2); @ = hist(4, 2); @ = hist(7, 2); @ = hist(8, 2); @ = hist(9, 2); @ = hist(15, 2); @ = hist(16, 2) }`,
+			`@[:0]=1 @[:12]=1 @[:13]=1 @[:1]=1 @[:4]=1 @[:5]=1 @[:8]=1 @[:9]=2`},
+		{`BEGIN { @ = lhist(4, 5, 20, 5); @ = lhist(5, 5, 20, 5); @ = lhist(12, 5, 20, 5); @ = lhist(19, 5, 20, 5); @ = lhist(20, 5, 20, 5) }`, `@[:0]=1 @[:1]=1 @[:2]=1 @[:3]=1 @[:4]=1`},
+		{`BEGIN { @a[1] = avg(5); @a[1] = avg(6); @a[2] = avg(7) }`, `@a[1]=2,11 @a[2]=1,7`},
+		// Pointers move by what they point to.
+		{`BEGIN { @p = (int32 *)0x100; @p += 2; @q = (int32 *)0x100; @q -= 1; $p = (int64 *)0x100; @r = $p + 2; @s = $p - 1; @t = 2 + $p }`, `@p[]=264 @q[]=252 @r[]=272 @s[]=248 @t[]=272`},
+		{`BEGIN { @x = 5; print(@x--); print(++@x); @y[1] -= 2; @y[1] -= 3; print(--@y[1]) }`, `@x[]=5 @y[1]=-6 2(5) 2(5) 2(-6)`},
+		// A thread's speculation is its number plus 1: 8 and 1.
+		{`BEGIN { print(1); $s = speculate(); print($s); commit(); print(2); speculate(); discard(); discard(7) }`, `2(1)~0 2(9)~9 13(9)~0 2(2)~0 14(9)~0 14(7)~0`},
+		{`BEGIN { $s = "a\xffb"; print($s[0]); print($s[1]); print($s[cpu]); print($s[2000]); }`, `2(97) 2(-1) 2(98) 2(0)`},
+		{`BEGIN { for ($i : 3..5) { @a += $i } for ($i : 3..3) { @b++ } for ($i : 5..3) { @c++ } for ($i : (0-2)..0) { @d += $i } }`, `@a[]=7 @d[]=-3`},
+	} {
+		m := newMachine(t, c.script)
+		m.run("begin")
+		if got := m.show(); got != c.want {
+			t.Errorf("%s\ngot:  %s\nwant: %s", c.script, got, c.want)
+		}
+	}
+}
+
+// TestParts: fields and elements, in memory of the kernel and of the script, by indexes that are known before or not.
+func TestParts(t *testing.T) {
+	for _, c := range []struct{ script, want string }{
+		{`enum e { A, B = 3 } struct s { u8 x:3; enum e d:2; s8 z:3; } kprobe:f { $s = (struct s *)arg3; print($s->x); printf("%d", $s->d); print($s->z) }`, `2(6) 0(3) 2(-1)`},
+		{`struct s { s16 v[4]; } kprobe:f { $a = ((struct s *)arg3)->v; print($a[0]); print($a[1]); print($a[arg2]); print($a[arg0]); print($a[arg4]) }`, `2(-2) 2(5) 2(-16) 2(0) 2(0)`},
+		{`struct s { u16 v[4]; } kprobe:f { $a = ((struct s *)arg3)->v; print($a[0]); print($a[arg2]); $p = ((struct s *)arg3); print($p->v[arg2]) }`, `2(65534) 2(65520) 2(65520)`},
+		{`struct s { s32 a; s32 b; } kprobe:f { $s = *(struct s *)arg3; print($s.a); print($s.b); $p = (struct s *)arg3; print(($p + 1)->a) }`, `2(393214) 2(-1043916) 2(-2147483631)`},
+		{`kprobe:f { $p = (s8 *)arg3; print(*$p); print($p[2]); print(*($p + 2)); print((uint8)*$p) }`, `2(-2) 2(5) 2(5) 2(254)`},
+	} {
+		m := newMachine(t, c.script)
+		for off, v := range map[int]uint64{112: 17, 96: 3, 88: 0x6000, 72: ^uint64(4)} {
+			m.setReg(off, v)
+		}
+		m.memory[0x6000] = "\xfe\xff\x05\x00\x34\x12\xf0\xff\x11\x00\x00\x80\x00\x00\x00\x00"
+		m.run("kprobe")
+		if got := m.show(); got != c.want {
+			t.Errorf("%s\ngot:  %s\nwant: %s", c.script, got, c.want)
+		}
+	}
+}

@@ -245,6 +245,9 @@ func (m *machine) update(vm *interp.Machine, a [5]uint64) (uint64, error) {
 
 func (m *machine) remove(vm *interp.Machine, a [5]uint64) (uint64, error) {
 	key, err := m.key(vm, a)
+	if m.maps[a[0]][key] == nil {
+		return ^uint64(1), err // ENOENT
+	}
 	delete(m.maps[a[0]], key)
 	return 0, err
 }
