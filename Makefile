@@ -86,8 +86,9 @@ notices: ## check that NOTICES has the licences of everything in the image
 
 vet: vet-usual ## run go vet on what runs on the host and on the kernel, and check gofmt
 	go run ./qemu -nolinux -vet
+	go run ./qemu -noprobe -vet
 
-# The kernel without programs is left to make long: what is compiled anew for it takes a while.
+# The kernels without programs and without probes are left to make long: what is compiled anew for them takes a while.
 vet-usual:
 	@unformatted=$$(find . \( -name build -o -path ./lab \) -prune -o -name '*.go' -exec gofmt -l {} +) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi

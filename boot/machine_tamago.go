@@ -23,13 +23,7 @@ import (
 	"sonde/kernel/vfs/ctl"
 	"sonde/kernel/vfs/device"
 	archive "sonde/kernel/vfs/initramfs"
-	"sonde/kprobes/control"
-	"sonde/probe/attach"
-	"sonde/probe/event"
-	"sonde/probe/program"
-	"sonde/probe/types"
 	"sonde/shell"
-	"sonde/shell/replay"
 
 	"github.com/usbarmory/tamago/soc/intel/rtc"
 )
@@ -68,7 +62,6 @@ func report(part string, err error) {
 func mountFiles(tree *vfs.FS) {
 	tree.SetLimit(int64(mm.Usable / 2))
 	src := procfs.Machine()
-	procfs.AddSymbols(program.WriteSymbols)
 	src.Version = func() string { return fmt.Sprintf("sonde version %s (%s)", version, runtime.Version()) }
 	src.Cmdline = commandLine
 	src.Loadavg, src.Stat = loadNow, statNow
@@ -77,16 +70,9 @@ func mountFiles(tree *vfs.FS) {
 	report("procfs", procfs.Mount(tree, src))
 	mountProgramFiles(tree)
 	report("firmware", told.Mount(tree))
-	report("attach", attach.Mount(tree, "/sys/kernel/debug"))
-	for name, mount := range map[string]func(*vfs.FS, string) error{"bpf": program.Mount, "kprobes": control.Mount} {
-		report(name, mount(tree, "/sys/kernel/debug/"+name))
-	}
+	mountProbeFiles(tree)
 	report("boot", tree.Bind("/sys/kernel/debug/boot", ctl.Print(writeStages)))
-	report("types", types.Mount(tree))
-	report("tracefs", event.Mount(tree))
-	report("bpf", program.MountPins(tree))
 	report("command", shell.MountCommand(tree, "/sys/kernel/debug/command", newShell))
-	report("glass", replay.Mount(tree, "/sys/kernel/debug/glass", shell.GlassRequest))
 }
 
 // mountDevices makes /dev, with the terminal under the names that programs use.

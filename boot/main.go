@@ -21,7 +21,6 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/boot/cmdline"
 	"sonde/boot/handoff"
-	_ "sonde/examples"
 	"sonde/internal/exitcode"
 	"sonde/kallsyms"
 	"sonde/kernel/console"
@@ -34,15 +33,6 @@ import (
 	"sonde/kernel/printk"
 	"sonde/kernel/screen"
 	"sonde/kernel/vfs"
-	"sonde/kprobes"
-	"sonde/kprobes/link"
-	"sonde/kwatch"
-	"sonde/optprobe"
-	"sonde/probe/attach"
-	"sonde/probe/event"
-	"sonde/probe/handler"
-	"sonde/probe/program"
-	"sonde/probe/tick"
 	"sonde/shell"
 )
 
@@ -69,24 +59,8 @@ func main() {
 	if on, _ := cmdline.Get(commandLine(), "nmi_watchdog"); on != "0" {
 		irq.AllowNMI(&acpiInfo.MADT)
 	}
-	handler.Init()
-	tick.Init()
-	for _, k := range []attach.Kind{attach.Tick, attach.Every} {
-		attach.Provide(k, tick.Provider{})
-	}
-	attach.Provide(attach.Event, event.Provider{})
 	percpu.Init(unsafe.Pointer(areas[0].CPU), cpu.Num())
-	kprobes.Init()
-	for _, k := range []attach.Kind{attach.Kernel, attach.Line, attach.Inline} {
-		attach.Provide(k, link.Provider{})
-	}
-	if err := optprobe.Init(); err != nil {
-		printk.Err("%s", err.Error())
-	}
-	kwatch.Init(kwatch.Others{NoProbe: kprobes.NoProbe, Careful: kprobes.Careful, Moved: kprobes.WatchMoved, Recheck: kprobes.Recheck})
-	attach.Provide(attach.Watch, kwatch.Provider{})
-	program.Init()
-	armProbes()
+	startProbes()
 	startPrograms()
 	stage(stageProbes)
 	keymap, ok := cmdline.Get(commandLine(), "keymap")

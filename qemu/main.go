@@ -55,6 +55,7 @@ type options struct {
 	gdb      bool
 	vet      bool
 	noLinux  bool
+	noProbe  bool
 	with     []string // folders of modules
 	stick    bool
 	add      []string // HOST[:GUEST]
@@ -97,6 +98,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.StringVar(&o.Image, "image", "", "boot this image `file` instead of building one")
 	flags.BoolVar(&o.test, "test", false, "boot the kernel with its tests; without -c, run them all")
 	flags.BoolVar(&o.noLinux, "nolinux", false, "build the kernel without linux/: kernel probes and the prompt, but no programs")
+	flags.BoolVar(&o.noProbe, "noprobe", false, "build kernel/ alone: the prompt and modules, but neither probes nor programs")
 	flags.BoolVar(&o.build, "build", false, "only build the image and show its layout")
 	flags.BoolVar(&o.vet, "vet", false, "only run go vet on the kernel and the packages of -with, as they are built")
 	flags.Func("with", "link the packages in this `folder` and below it into the kernel; may be repeated (docs/modules.md)", func(folder string) error {
@@ -205,7 +207,7 @@ func run(o options) int {
 	}
 	defer remove()
 	if o.Image == "" {
-		path, err := image.Build(image.BuildOptions{Test: o.test, NoLinux: o.noLinux, With: o.with, Say: prefixed{os.Stderr}})
+		path, err := image.Build(image.BuildOptions{Test: o.test, NoLinux: o.noLinux, NoProbe: o.noProbe, With: o.with, Say: prefixed{os.Stderr}})
 		if err != nil {
 			return cannotBuild(err)
 		}
@@ -248,7 +250,7 @@ func run(o options) int {
 
 // vet prints what go vet finds in the kernel.
 func vet(o options) int {
-	if err := image.Vet(os.Stderr, image.BuildOptions{NoLinux: o.noLinux, With: o.with}); err != nil {
+	if err := image.Vet(os.Stderr, image.BuildOptions{NoLinux: o.noLinux, NoProbe: o.noProbe, With: o.with}); err != nil {
 		return cannotBuild(err)
 	}
 	return 0

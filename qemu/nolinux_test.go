@@ -11,7 +11,7 @@ import (
 	"sonde/qemu/report"
 )
 
-// noLinux builds the microkernel alone, with its tests.
+// noLinux builds the kernel without programs, with its tests.
 func noLinux() (string, error) { return build(image.BuildOptions{Test: true, NoLinux: true}) }
 
 // linuxPackages are how the symbols of what runs Linux programs begin.
@@ -29,7 +29,7 @@ func linked(t *testing.T, path string) (found []string) {
 	return found
 }
 
-// TestWithoutLinux boots the microkernel alone: no package of linux/ is in it, and kernel probes, return
+// TestWithoutLinux boots the kernel without programs: no package of linux/ is in it, and kernel probes, return
 // probes, jumps, watchpoints and the prompt work.
 func TestWithoutLinux(t *testing.T) {
 	runsBeside(t)

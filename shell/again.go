@@ -1,10 +1,6 @@
 package shell
 
-import (
-	"strings"
-
-	"sonde/probe/attach"
-)
+import "strings"
 
 // again is a shell for a command that runs others: it has the command's files, and is ended when
 // the command is.
@@ -31,14 +27,6 @@ func scriptOf(args []string) string {
 
 // path is a path as seen from the shell's directory.
 func (c *Context) path(name string) string { return c.Shell.path(name) }
-
-// site reads a place of one of these kinds, as seen from the shell's directory.
-//
-// Errors: those of attach.ParseSiteOf.
-func (c *Context) site(text string, kinds ...attach.Kind) (attach.Site, error) {
-	at, err := attach.ParseSiteOf(text, kinds...)
-	return at.From(c.Shell.dir), err
-}
 
 // screen is how many rows and columns the terminal has.
 func (s *Shell) screen() (rows, columns int) {

@@ -1,4 +1,4 @@
-//go:build tamago
+//go:build tamago && !noprobe
 
 package shell
 

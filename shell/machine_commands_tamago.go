@@ -4,6 +4,6 @@ package shell
 
 // Commands that need the machine itself.
 func init() {
-	builtins = append(builtins, benchCommand, bpfCommand, crashCommand, explainCommand, glassCommand, kwatchCommand, tracetopCommand)
+	builtins = append(builtins, crashCommand)
 	builtins = append(builtins, machineCommands...)
 }

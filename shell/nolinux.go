@@ -1,4 +1,4 @@
-//go:build nolinux
+//go:build nolinux && !noprobe
 
 package shell
 

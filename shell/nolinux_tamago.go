@@ -1,4 +1,4 @@
-//go:build tamago && nolinux
+//go:build tamago && nolinux && !noprobe
 
 package shell
 

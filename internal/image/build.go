@@ -18,7 +18,8 @@ var ErrBuild = errors.New("kernel does not build")
 // BuildOptions choose what Build makes. The zero value is the normal kernel.
 type BuildOptions struct {
 	Test    bool     // with the in-kernel tests (tag ktest): sonde-test.elf
-	NoLinux bool     // without linux/ and programs (tag nolinux): the microkernel alone
+	NoLinux bool     // without linux/ and programs (tag nolinux)
+	NoProbe bool     // and without probe/ and probes (tag noprobe): the microkernel alone
 	Tags    []string // further build tags; a kernel with any gets a name of its own
 	LDFlags []string // further linker flags
 	Finish  Options
@@ -108,7 +109,7 @@ func Build(opts BuildOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if opts.Finish.Initramfs == nil && !opts.NoLinux {
+	if opts.Finish.Initramfs == nil && !opts.NoLinux && !opts.NoProbe {
 		done := opts.step("building the programs of the image")
 		opts.Finish.Initramfs, err = userland(root, dir)
 		done()
@@ -196,7 +197,10 @@ func (o BuildOptions) name(more *with) string {
 	if o.Test {
 		name += "-test"
 	}
-	if o.NoLinux {
+	switch {
+	case o.NoProbe:
+		name += "-noprobe"
+	case o.NoLinux:
 		name += "-nolinux"
 	}
 	for _, tag := range o.Tags {
@@ -214,8 +218,11 @@ func (o BuildOptions) tags() string {
 	if o.Test {
 		tags += ",ktest"
 	}
-	if o.NoLinux {
+	if o.NoLinux || o.NoProbe {
 		tags += ",nolinux"
+	}
+	if o.NoProbe {
+		tags += ",noprobe"
 	}
 	for _, tag := range o.Tags {
 		tags += "," + tag

@@ -13,7 +13,10 @@ import (
 // list or vet.
 //
 // Errors: those of finding the toolchain and of making the overlay.
-func Go(verb string, args ...string) (*exec.Cmd, error) {
+func Go(verb string, args ...string) (*exec.Cmd, error) { return BuildOptions{}.Go(verb, args...) }
+
+// Go is the same with the build tags of o.
+func (o BuildOptions) Go(verb string, args ...string) (*exec.Cmd, error) {
 	root, err := Root()
 	if err != nil {
 		return nil, err
@@ -31,7 +34,7 @@ func Go(verb string, args ...string) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, fmt.Errorf("image: go %s: %w", verb, err)
 	}
-	all := append([]string{verb, "-overlay=" + tool.overlay, "-tags", machineTags, "-trimpath", "-buildvcs=false"}, args...)
+	all := append([]string{verb, "-overlay=" + tool.overlay, "-tags", o.tags(), "-trimpath", "-buildvcs=false"}, args...)
 	cmd := exec.Command(tool.goCmd, all...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), tool.env...)
