@@ -27,13 +27,13 @@
 #define MISC_NO_NX		(34-32)
 #define MSR_FS_BASE		0xc0000100
 
-// A few words of stack, and above them the operand of LGDT: in the first page of the image, behind
+// A few words of stack, and above them the operand of LGDT: in the first page of the image, after
 // the headers, which is not used otherwise. It is writable only without paging.
 #define SCRATCH	(const_imagePA + 0xf00)
 
 #define MULTIBOOT2	0x36d76289	// multiboot2.Magic
 
-// here returns to the instruction behind the CALL, with its address in AX.
+// here returns to the instruction after the CALL, with its address in AX.
 TEXT ·here(SB),NOSPLIT|NOFRAME,$0
 	POPQ	AX
 	PUSHQ	AX

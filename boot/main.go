@@ -148,7 +148,7 @@ func loadSymbols() {
 	kallsyms.SetKernel(t)
 }
 
-// runScript runs the commands behind "--" and ends the machine with the status
+// runScript runs the commands after "--" and ends the machine with the status
 // of the last. It does not return.
 func runScript(script string) {
 	var s *shell.Shell
@@ -174,7 +174,7 @@ func typed() {
 	}
 }
 
-// showScript runs the commands behind "--" for someone without a keyboard: it shows the output page
+// showScript runs the commands after "--" for someone without a keyboard: it shows the output page
 // by page on the terminal, waits the given number of seconds after each, and then shows the prompt.
 func showScript(script, seconds string) {
 	wait, err := strconv.Atoi(seconds)

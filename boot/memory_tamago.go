@@ -17,7 +17,7 @@ import (
 	"sonde/kernel/mm"
 )
 
-// Memory before the runtime: a few pieces are taken, behind the image if there is space, and
+// Memory before the runtime: a few pieces are taken, after the image if there is space, and
 // buildMemory gives the rest to the heap.
 
 var areas [trap.MaxCPUs]trap.Area
@@ -233,7 +233,7 @@ func setHeap(va uint64) {
 }
 
 // giveRange maps the 2 MiB pages in [start,end) at va, except those in use, and returns the address
-// behind them.
+// after them.
 func giveRange(info *handoff.Info, va, start, end uint64) uint64 {
 	for pa := (start + hugePage - 1) &^ (hugePage - 1); pa+hugePage <= end; pa += hugePage {
 		if _, taken := info.InUse(pa, hugePage, busy[:nBusy]); taken {

@@ -15,7 +15,7 @@ import (
 
 // The next boot must find the flight recorder's memory unchanged, although other code runs before
 // that: firmware, which uses the first megabytes and the end of the memory below 4 GiB, and GRUB,
-// whose heap begins at that end, too, and whose modules lie behind the first megabytes. So it is
+// whose heap begins at that end, too, and whose modules lie after the first megabytes. So it is
 // the last free page of 2 MiB below the image, and the next boot looks into all of them.
 
 const (

@@ -32,7 +32,7 @@ func Assemble(text string) ([]Insn, error) {
 // nothing more is read or emitted, so that callers need not check each token.
 type assembler struct {
 	insns  []Insn
-	labels map[string]int // pc of what stands behind the label
+	labels map[string]int // pc of what stands after the label
 	uses   []use
 	line   int // from 1
 	rest   []token

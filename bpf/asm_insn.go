@@ -172,7 +172,7 @@ func (a *assembler) accessed(in Insn) uint8 {
 	return a.sameWidth(true)
 }
 
-// assign reads what stands behind the first register of a line.
+// assign reads what stands after the first register of a line.
 func (a *assembler) assign(dst uint8, whole bool) {
 	class := ALU64
 	if !whole {
@@ -250,7 +250,7 @@ func (a *assembler) extend(in Insn) {
 	a.emit(in)
 }
 
-// endsInLL tells whether a number with "ll" behind it is next.
+// endsInLL tells whether a number with "ll" after it is next.
 func (a *assembler) endsInLL() bool {
 	at := 0
 	if next := a.peek(); next == "-" || next == "+" {

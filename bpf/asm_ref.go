@@ -67,7 +67,7 @@ func (a *assembler) fetch(dst uint8, whole bool) {
 	a.emit(in)
 }
 
-// operand reads the registers behind the address in the atomics that fetch.
+// operand reads the registers after the address in the atomics that fetch.
 func (a *assembler) operand(in *Insn, dst uint8, whole bool) {
 	if a.err == nil && whole != (in.Size() == 8) {
 		a.errorf("found %s as the result, expected %s, which has the width of the memory", reg(dst, whole), reg(dst, !whole))

@@ -1,10 +1,10 @@
 package bpf
 
-// Linux's helper by which a program goes on as another one: (ctx, map, index) is the program at an index of a
-// ProgArray. It does not return if there is such a program; else the caller goes on behind the call.
+// Linux's helper by which a program continues as another one: (ctx, map, index) is the program at an index of a
+// ProgArray. It does not return if there is such a program; else the caller continues after the call.
 const (
 	TailCall     = 12
-	MaxTailCalls = 33 // behind the first program
+	MaxTailCalls = 33 // after the first program
 )
 
 // Helpers that Linux does not have, by their numbers.

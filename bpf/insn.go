@@ -152,7 +152,7 @@ func (in Insn) IsWide() bool { return in.Op == uint8(LD)|Imm64|DW }
 func (in Insn) Is64() bool { return in.Class() == ALU64 || in.Class() == JMP }
 
 // Distance returns by how many units a jump, a local call or the load of a function's address
-// goes on from the instruction behind it.
+// continues from the instruction after it.
 func (in Insn) Distance() int {
 	if in.IsWide() || in.Operation() == Call || in.Class() == JMP32 && in.Operation() == Ja {
 		return int(in.Imm)

@@ -56,7 +56,7 @@ type Place struct {
 }
 
 // Assign returns where a call by ABIInternal puts its arguments and results. The receiver of a
-// method is the first argument, and a generic function's dictionary is a Word behind the receiver.
+// method is the first argument, and a generic function's dictionary is a Word after the receiver.
 //
 // Source: Go internal ABI specification, "Function call argument and result passing".
 func Assign(params, results []*Type) (args, res []Place) {

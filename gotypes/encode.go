@@ -12,7 +12,7 @@ import (
 
 const (
 	magic  = "sondeTY5"
-	sumLen = 4 // bytes of the sum behind the magic
+	sumLen = 4 // bytes of the sum after the magic
 )
 
 // Encode packs what is known of an image for Load. entries are all its functions, in the order of

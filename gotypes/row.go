@@ -26,7 +26,7 @@ func (c *Call) Params() []Arg {
 var dictionary = Param{Name: "dictionary"}
 
 // Row returns of what arguments are made if they lie in memory as C would have them for an eBPF program: one
-// behind the other, each from a multiple of 8 bytes on. Its second result is how many bytes that takes.
+// after the other, each from a multiple of 8 bytes on. Its second result is how many bytes that takes.
 func (t *Table) Row(args []Arg) (pieces []Piece, size int) {
 	for _, a := range args {
 		n := t.Type(a.Type).Size

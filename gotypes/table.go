@@ -223,7 +223,7 @@ func (t *Table) callTypes(params []Param) (list []*Type) {
 }
 
 // callType returns what a call needs to know of a type. What has no size has no fields, so that no
-// table makes it go on for ever. Called with mu held.
+// table makes it continue for ever. Called with mu held.
 func (t *Table) callType(id ID) *Type {
 	if c := t.calls[id]; c != nil {
 		return c

@@ -97,7 +97,7 @@ func isC(name string) bool {
 	return name != "" && (name[0] < '0' || name[0] > '9')
 }
 
-// WriteAliases prints the aliases as WriteTo prints symbols, each with [alias] behind it, as if they were a
+// WriteAliases prints the aliases as WriteTo prints symbols, each with [alias] after it, as if they were a
 // module's.
 func (t *Table) WriteAliases(w io.Writer) error {
 	var buf []byte

@@ -132,7 +132,7 @@ func cName(name string, parts int) string {
 	return string(b)
 }
 
-// path returns what of name may hold slashes of its own path: those behind a
+// path returns what of name may hold slashes of its own path: those after a
 // bracket are the paths of type arguments.
 func path(name string) string {
 	before, _, _ := strings.Cut(name, "[")

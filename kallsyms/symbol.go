@@ -29,7 +29,7 @@ type Symbol struct {
 // IsText reports whether the symbol names code.
 func (s Symbol) IsText() bool { return class(s.Type) == 'T' }
 
-// End returns the first address behind the symbol.
+// End returns the first address after the symbol.
 func (s Symbol) End() uint64 { return s.Addr + s.Size }
 
 // class folds the letter of a local symbol into that of a global one.

@@ -38,7 +38,7 @@ func (st *state) dr6() uint64 {
 	return v
 }
 
-// accessed records the values, and the address behind the access.
+// accessed records the values, and the address after the access.
 func (c *Camera) accessed(h *Hit, r *amd64.Regs) {
 	if f, n := c.film.Shoot(r, glass.Accessed, c.point.addr); f != nil {
 		f.Note[0], f.Note[1], f.Probe = h.Old, h.New, h.IP
@@ -46,7 +46,7 @@ func (c *Camera) accessed(h *Hit, r *amd64.Regs) {
 	}
 }
 
-// leave records how the CPU goes on, which is the end of the hit.
+// leave records how the CPU continues, which is the end of the hit.
 func (c *Camera) leave(r *amd64.Regs) {
 	resume(c.point, r) // as the code of all hits will do once more
 	c.shoot(r, glass.GoesOn, r.Flags&amd64.RFLAGS_RF, 0)

@@ -177,7 +177,7 @@ func startConsole(t *testing.T, c machine.Config) *console {
 	return con
 }
 
-// prompt is what the shell waits with, perhaps behind the editor's escapes.
+// prompt is what the shell waits with, perhaps after the editor's escapes.
 const prompt = `sonde# (\x1b\[[0-9;?]*[A-Za-z])*$`
 
 // see waits for the console to show the pattern and returns all output up to it. On a busy host a

@@ -16,7 +16,7 @@ import (
 type block struct {
 	file  string // below the module's root
 	line  int    // of its first
-	kind  string // what stands behind the fence
+	kind  string // what stands after the fence
 	lines []string
 }
 
@@ -44,7 +44,7 @@ func blocks(t *testing.T, file string) (list []block) {
 }
 
 // shownBy returns the blocks of all documents that the running test has to compare, which the
-// word behind their fence says: "output TestNAME".
+// word after their fence says: "output TestNAME".
 func shownBy(t *testing.T) (list []block) {
 	t.Helper()
 	name, _, _ := strings.Cut(t.Name(), "/")

@@ -80,7 +80,7 @@ func TestCiliumPrograms(t *testing.T) {
 }
 
 // TestRandomCallsOfBPF makes calls of bpf(2), of perf_event_open(2) and of both with random arguments, from four
-// threads that share their descriptors: 10^6 of each in the long run. The kernel goes on, and has as many maps,
+// threads that share their descriptors: 10^6 of each in the long run. The kernel continues, and has as many maps,
 // programs and links as before, also after a program that was killed among its calls: only what it has pinned is left.
 func TestRandomCallsOfBPF(t *testing.T) {
 	runsBeside(t)

@@ -18,7 +18,7 @@ import (
 // firstPage is where the image begins, and leftOver a place in that page that is nobody's.
 const firstPage, leftOver = 64 << 20, 0x400
 
-// leave is 32-bit code that leaves the processor as no loader should and goes on at to.
+// leave is 32-bit code that leaves the processor as no loader should and continues at to.
 // It uses the words below leftOver for its operands.
 func leave(to, breakAt uint32) []byte {
 	var b []byte

@@ -11,7 +11,7 @@ import (
 )
 
 // gdbScript writes the commands that gdb reads first: where the sources are whose names in the
-// image have no folder, how a backtrace continues behind a trap (gdb.py), Go's own commands, such
+// image have no folder, how a backtrace continues after a trap (gdb.py), Go's own commands, such
 // as "info goroutines", and the port of the machine. It returns the path.
 func gdbScript(port int, with []string) (string, error) {
 	root, err := image.Root()

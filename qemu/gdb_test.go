@@ -9,7 +9,7 @@ import (
 )
 
 // TestGDBStopsInAHandler starts gdb as the launcher says. It stops in a handler, finds the sources, and
-// its backtrace goes on behind the trap to the probed function and its callers; also behind the
+// its backtrace continues after the trap to the probed function and its callers; also after the
 // detour of a jump, and from a return handler to where the function returns to.
 func TestGDBStopsInAHandler(t *testing.T) {
 	runsBeside(t)

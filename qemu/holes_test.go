@@ -18,7 +18,7 @@ func TestHoles(t *testing.T) {
 		cut  []string
 		says string // "": it boots
 	}{
-		// Where the recorder is otherwise, right behind, and where other CPUs start.
+		// Where the recorder is otherwise, right after, and where other CPUs start.
 		{"around the image", []string{"0x1000000 0x4000000", behindImage(t), "0x8000 0xa000"}, ""},
 		{"inside it", []string{"0x4200000 0x4300000"}, "sonde: boot failed: a part of the image is not in memory"},
 	} {
@@ -59,7 +59,7 @@ func TestManyHoles(t *testing.T) {
 	}
 }
 
-// behindImage is where the 16 MiB behind the image lie, from the next page on.
+// behindImage is where the 16 MiB after the image lie, from the next page on.
 func behindImage(t *testing.T) string {
 	t.Helper()
 	f, err := elf.Open(imagePath(t, normalImage))

@@ -8,7 +8,7 @@ import (
 	"sonde/qemu/initrd"
 )
 
-// makeInitrd writes the archive of -initrd and, behind it, one of the files of -add to a temporary
+// makeInitrd writes the archive of -initrd and, after it, one of the files of -add to a temporary
 // file. The caller removes it.
 //
 // Errors: initrd.ErrFile, and those of reading and writing.

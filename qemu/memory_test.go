@@ -92,7 +92,7 @@ func noDisplacements(code []byte) string {
 // which are alone in having 12 MiB: mm.SlotBytes and mm.MadeBytes.
 var slotsMapped = regexp.MustCompile(`^0*([0-9a-f]+)-[0-9a-f]+ 0000000000c00000 -r-`)
 
-// firstSlot returns where the slots are: behind the image, whose size depends on the
+// firstSlot returns where the slots are: after the image, whose size depends on the
 // build.
 func firstSlot(t *testing.T, monitor net.Conn) uint64 {
 	t.Helper()

@@ -94,7 +94,7 @@ func TestKallsymsIsTheImages(t *testing.T) {
 	var want bytes.Buffer
 	info.Symbols.WriteTo(&want)
 	r := bootScript(t, normalImage, machine.Config{Machine: "microvm", Script: "cat /proc/kallsyms"})
-	// Behind it come the other names of these functions.
+	// After it come the other names of these functions.
 	rest, ok := bytes.CutPrefix(r.Stdout, want.Bytes())
 	if !ok {
 		t.Errorf("%d bytes, want %d; it begins\n%s", len(r.Stdout), want.Len(), r.Stdout[:min(len(r.Stdout), 300)])

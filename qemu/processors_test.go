@@ -38,7 +38,7 @@ func TestModels(t *testing.T) {
 				}
 				return
 			}
-			_, rest, _ := strings.Cut(string(r.Stdout), "\n") // behind the version
+			_, rest, _ := strings.Cut(string(r.Stdout), "\n") // after the version
 			counts := strings.Fields(rest)
 			says := strings.Contains(string(r.Log), "the processor lacks LAHF in 64-bit mode (LAHF_LM), so no probe becomes a jump")
 			if r.Crash || len(counts) != 3 || counts[0] != counts[1] || says != (counts[1] == "0") || counts[2] == "0" {

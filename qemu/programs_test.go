@@ -156,7 +156,7 @@ func usualSignals(t *testing.T) {
 	t.Cleanup(func() { signal.Stop(c) })
 }
 
-// mark is behind what each line prints, before its status.
+// mark is after what each line prints, before its status.
 const mark = "=====status:"
 
 // compare compares what each line has printed, and tells in a line or two which one is wrong, and

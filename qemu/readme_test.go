@@ -315,7 +315,7 @@ func atPrompt(t *testing.T, command string, before func(*screen)) {
 	}
 }
 
-// waitsForGDB plays gdb: it makes the machine go on.
+// waitsForGDB plays gdb: it makes the machine continue.
 func waitsForGDB(t *testing.T, command string) {
 	bothSizes(t, command, func(t *testing.T, command string) {
 		atPrompt(t, command, func(s *screen) {

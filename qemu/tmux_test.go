@@ -102,7 +102,7 @@ func longLine(x *tmux, columns int) {
 	x.keys("echo a" + word)
 	typed := prompt + "echo a" + word
 	x.sees(typed[:columns] + "\n" + typed[columns:])
-	x.keys("Home", "M-f", "C-f", "b") // behind echo and a space; ^A is the launcher's
+	x.keys("Home", "M-f", "C-f", "b") // after echo and a space; ^A is the launcher's
 	typed = prompt + "echo ba" + word
 	x.sees(typed[:columns] + "\n" + typed[columns:])
 	x.keys("Enter")

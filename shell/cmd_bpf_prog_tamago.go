@@ -100,7 +100,7 @@ func setBudget(p *program.Prog, percent string) error {
 	return p.SetBudget(int(share*10 + 0.5))
 }
 
-// ids lists numbers behind a word, or is "" if there are none.
+// ids lists numbers after a word, or is "" if there are none.
 func ids[T any](word string, all []T, id func(T) int) string {
 	var list []string
 	for _, o := range all {

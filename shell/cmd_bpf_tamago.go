@@ -64,7 +64,7 @@ func init() { // not where it is declared: help prints it
 	}
 }
 
-// bpfVerbsOf is what can come behind a verb that has nothing else.
+// bpfVerbsOf is what can come after a verb that has nothing else.
 func bpfVerbsOf(words string) (all []string) {
 	for _, v := range bpfVerbs {
 		if more, ok := strings.CutPrefix(v.words, words+" "); ok {

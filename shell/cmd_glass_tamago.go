@@ -74,7 +74,7 @@ func (g *glassLine) awaits() string {
 	return fmt.Sprintf("waiting for %s of %s; ^C ends it", which, g.request.Site)
 }
 
-// A glassLine is what stands behind the word glass.
+// A glassLine is what stands after the word glass.
 type glassLine struct {
 	request     replay.Request
 	slide, json bool
@@ -144,7 +144,7 @@ func (g *glassLine) print(rec *replay.Recording, c *Context) error {
 	return rec.WriteText(c.Out)
 }
 
-// GlassRequest reads a line that is written to /sys/kernel/debug/glass/new: what stands behind the word
+// GlassRequest reads a line that is written to /sys/kernel/debug/glass/new: what stands after the word
 // glass, without -s, -j and a command.
 //
 // Errors: EINVAL, with what is wrong.

@@ -21,7 +21,7 @@ func insmod(c *Context, args []string) error {
 	return module.InsmodFrom(c.Shell.dir, args[0], args[1:]...)
 }
 
-// completeModule completes the name of a module, or behind one its parameters.
+// completeModule completes the name of a module, or after one its parameters.
 func completeModule(_ *Shell, args []string) []string {
 	var names []string
 	all := module.Available()

@@ -30,7 +30,7 @@ var kwatchCommand = &Command{
 	},
 }
 
-// completeWatch completes the symbol behind the @ of a place to be watched.
+// completeWatch completes the symbol after the @ of a place to be watched.
 func completeWatch(s *Shell, word string) (words []string) {
 	typ, name, at := strings.Cut(word, "@")
 	if s.Symbols == nil || !at {
@@ -274,7 +274,7 @@ func (w *watch) hitLine(h *kwatch.Hit) string {
 		who := fmt.Sprintf("before ip %#x", h.IP)
 		switch {
 		case w.writer == nil:
-		case h.Type == kwatch.Execute: // IP is that of the instruction, not behind it
+		case h.Type == kwatch.Execute: // IP is that of the instruction, not after it
 			who = w.writer(uint64(h.IP) + 1)
 		default:
 			who = w.writer(uint64(h.IP))

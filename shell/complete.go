@@ -76,7 +76,7 @@ func lastCommand(text string) (words []string, word string, first bool) {
 	return words, word, len(words) == 0 && !target
 }
 
-// opens are the words behind which a command begins.
+// opens are the words after which a command begins.
 var opens = map[string]bool{"do": true, "then": true, "else": true, "elif": true, "if": true, "while": true, "until": true, "{": true, "!": true, "time": true}
 
 // paths lists the names in dir, or in the directory here, that begin with base; directories end in

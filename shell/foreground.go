@@ -27,7 +27,7 @@ func (s *Shell) foreground(st *syntax.Stmt) {
 		j.finish(j.main, fore.status, fore.signal)
 	}()
 	status, stopped := s.await(j)
-	if stopped { // it goes on with the state that it has
+	if stopped { // it continues with the state that it has
 		s.state = before
 	}
 	s.status = status
@@ -94,7 +94,7 @@ func (s *Shell) rested(j *job, now jobState) int {
 		s.show(s.Err, j, "")
 		return status
 	case signal == abi.SIGINT && s.interactive && !s.interrupted():
-		fmt.Fprintln(s.Err) // behind the ^C
+		fmt.Fprintln(s.Err) // after the ^C
 	case signal != 0 && signal != abi.SIGINT && signal != abi.SIGPIPE:
 		fmt.Fprintf(s.Err, "%-24s%s\n", ending(signal), j.text)
 	}

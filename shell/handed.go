@@ -22,7 +22,7 @@ import (
 // the part itself.
 //
 //	write   1 the command: the folder where it runs, variables as NAME=VALUE, its name and its arguments,
-//	        a zero behind each; then 2 what it reads, nothing at the end, each time that it asks; 3 ^C
+//	        a zero after each; then 2 what it reads, nothing at the end, each time that it asks; 3 ^C
 //	read    1 output, 2 errors, 3 the exit status (4 bytes), which is the end; 4 the command asks for
 //	        input, for so many bytes at most (4 bytes)
 //

@@ -228,7 +228,7 @@ func read(c *Context, args []string) error {
 	return err
 }
 
-// readLine reads to the end of a line, byte by byte: what is behind it is for others. join says that a
+// readLine reads to the end of a line, byte by byte: what is after it is for others. join says that a
 // backslash at the end joins it with the next.
 func readLine(c *Context, join bool) (string, error) {
 	var line []byte

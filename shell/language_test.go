@@ -104,7 +104,7 @@ func TestScriptsAreBounded(t *testing.T) {
 		"recursion by files":     {"echo '. /tmp/r' > /tmp/r; . /tmp/r", "nested too deeply"},
 		"recursion by sh":        {"echo 'sh /tmp/r' > /tmp/r; sh /tmp/r", "nested too deeply"},
 		"recursion in pipes":     {"f() { f | f; }; f", "parts of pipelines"},
-		"recursion with &":       {"f() { f & f & }; f; wait", ""}, // the jobs that go on are ended, see below
+		"recursion with &":       {"f() { f & f & }; f; wait", ""}, // the jobs that continue are ended, see below
 		"nested parentheses":     {strings.Repeat("(", 100000), "nested too deeply"},
 		"nested substitutions":   {strings.Repeat("$(", 50000), "nested too deeply"},
 		"nested quotes":          {strings.Repeat("\"${a:-", 20000), "nested too deeply"},

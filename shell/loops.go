@@ -50,7 +50,7 @@ func (s *Shell) while(c *syntax.WhileClause) {
 	}
 }
 
-// round runs the body of a loop once, and reports whether the loop goes on.
+// round runs the body of a loop once, and reports whether the loop continues.
 func (s *Shell) round(body []*syntax.Stmt) bool {
 	s.loops++
 	s.stmts(body)
@@ -58,7 +58,7 @@ func (s *Shell) round(body []*syntax.Stmt) bool {
 	return s.over()
 }
 
-// over heeds break and continue, and reports whether the loop goes on.
+// over heeds break and continue, and reports whether the loop continues.
 func (s *Shell) over() bool {
 	if s.flow != breaking && s.flow != continuing {
 		return s.flow == onward

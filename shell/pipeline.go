@@ -102,7 +102,7 @@ func closeAll(files []*vfs.File) {
 func (s *Shell) launch(st *syntax.Stmt) {
 	if err := takePart(); err != nil {
 		s.fail(nil, err)
-		if s.within != nil { // jobs that begin jobs could go on for ever
+		if s.within != nil { // jobs that begin jobs could continue for ever
 			s.within.root.send(abi.SIGKILL)
 		}
 		return

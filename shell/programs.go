@@ -26,7 +26,7 @@ type Program interface {
 	Group() int
 	// Send sends a signal; 0 only checks. Errors: ESRCH; EPERM for process 1.
 	Send(signal int) error
-	// Wait waits until the program ends, stops or goes on. Only who has started it may wait for it.
+	// Wait waits until the program ends, stops or continues. Only who has started it may wait for it.
 	Wait() (Change, error)
 	// Done returns a channel that is closed when the program has ended.
 	Done() <-chan struct{}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestCommandsOfTheShellStop: ^Z stops what they print, fg and bg go on with it.
+// TestCommandsOfTheShellStop: ^Z stops what they print, fg and bg continue with it.
 func TestCommandsOfTheShellStop(t *testing.T) {
 	u := newUser(t)
 	u.enter("x=1; while :; do echo tick; x=$((x+1)); sleep 0.01; done")

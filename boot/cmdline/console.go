@@ -64,7 +64,7 @@ func ParseConsole(value string) (c Console) {
 	return c
 }
 
-// baud reads a speed, with the supported parity, bits and flow control behind it: 115200, 115200n8,
+// baud reads a speed, with the supported parity, bits and flow control after it: 115200, 115200n8,
 // 115200n8r.
 func baud(s string) (uint32, bool) {
 	n, rest := number(s)

@@ -159,7 +159,7 @@ func (t tag) text(pa uint64) handoff.Span {
 }
 
 func (t tag) readMap(out *handoff.Info) Code {
-	const head = 16 // size of an entry and version behind the tag's own
+	const head = 16 // size of an entry and version after the tag's own
 	if t.size < head || t.mem.Read32(t.at+8) != entrySize {
 		return BadMap
 	}

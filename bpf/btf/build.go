@@ -128,7 +128,7 @@ func words(data []byte, all ...uint32) []byte {
 	return data
 }
 
-// encode writes a type behind the others.
+// encode writes a type after the others.
 func (b *Builder) encode(x *Type) (f form) {
 	f.begin = uint32(len(b.forms))
 	f.end = f.begin

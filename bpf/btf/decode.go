@@ -27,7 +27,7 @@ func (c *cursor) word() uint32 {
 	return w
 }
 
-// decoder reads types. What is wrong with one is kept, and the reading goes on to its end.
+// decoder reads types. What is wrong with one is kept, and the reading continues to its end.
 type decoder struct {
 	cursor
 	table *Table

@@ -46,8 +46,8 @@ const (
 type shape struct {
 	name  string
 	names naming
-	fixed int  // bytes behind the 12 that all types have
-	entry int  // bytes of each entry behind them; 0: it has none
+	fixed int  // bytes after the 12 that all types have
+	entry int  // bytes of each entry after them; 0: it has none
 	flag  bool // the flag may be set
 	sized bool // the third word is a size; otherwise, a type
 	empty bool // the third word is 0

@@ -109,7 +109,7 @@ func afterHeader(data []byte, what string, least, known int) ([]byte, error) {
 	return data[length:], nil
 }
 
-// text returns the string at an offset, cut behind limit bytes.
+// text returns the string at an offset, cut after limit bytes.
 func (t *Table) text(offset uint32, limit int) (s string, whole, ok bool) {
 	if int64(offset) >= int64(len(t.strings)) {
 		return "", false, false

@@ -23,7 +23,7 @@ func TestEnterAndLeave(t *testing.T) {
 	}
 }
 
-// TestInlineThatMayCall: code that stands for a call goes on behind it, or jumps to it; then the helper has
+// TestInlineThatMayCall: code that stands for a call continues after it, or jumps to it; then the helper has
 // its arguments, and R6 to R9 are as they were, also where the call takes more than 127 bytes.
 func TestInlineThatMayCall(t *testing.T) {
 	m := newMachine(t, 0)

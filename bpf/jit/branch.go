@@ -20,7 +20,7 @@ var conditions = [16]int{
 // site is a place in the code that needs the distance to a label.
 type site struct {
 	label int
-	end   int  // the offset behind the distance, from which it counts
+	end   int  // the offset after the distance, from which it counts
 	long  bool // it takes 4 bytes, not 1
 }
 

@@ -82,7 +82,7 @@ const (
 	prefixGS   = 0x65
 )
 
-// memory is an operand: what lies disp bytes behind base, which is not SP.
+// memory is an operand: what lies disp bytes after base, which is not SP.
 type memory struct {
 	base reg
 	disp int32

@@ -38,7 +38,7 @@ type View struct {
 	// function. Enter finds AX and BX as the caller has set them, and SP at the return address; Leave finds
 	// the result in AX. Both leave all registers as they are, but BX, DX, R11 and the flags.
 	Enter, Leave []byte
-	// Credit is what the programs may take that this one goes on as.
+	// Credit is what the programs may take that this one continues as.
 	Credit uint32
 }
 
@@ -57,9 +57,9 @@ type Helper struct {
 	Slow []int
 	// Unread are those of R1 to R5 that Inline does not read, as a set of bits by their numbers.
 	Unread uint16
-	// NotZero says that R0 is not 0 behind Inline.
+	// NotZero says that R0 is not 0 after Inline.
 	NotZero bool
-	// Tail says that the program goes on as the one that is entered at R0, if that is not 0. Nothing but the
+	// Tail says that the program continues as the one that is entered at R0, if that is not 0. Nothing but the
 	// program itself can do so, not its functions.
 	Tail bool
 	// Cut is machine code for a program that would, and has not the credit for it. It finds the registers as
@@ -130,7 +130,7 @@ type compiler struct {
 	inFrame   bool           // some helper wants the context or the link
 	tails     bool           // some call is a tail call
 	tail      int            // where one enters
-	after     []uint16       // by instruction: the registers that are read behind it
+	after     []uint16       // by instruction: the registers that are read after it
 	target    []bool         // by instruction: a jump leads there
 
 	labels []int  // offsets: of the instructions, their end, the functions, their thunks

@@ -88,7 +88,7 @@ func (c *compiler) allLive(f *function) {
 	f.reads = everything
 }
 
-// next is where the instruction behind one begins.
+// next is where the instruction after one begins.
 func (c *compiler) next(pc int) int {
 	if c.p.Insns[pc].IsWide() {
 		return pc + 2

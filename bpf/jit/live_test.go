@@ -97,7 +97,7 @@ func TestKnownNotZero(t *testing.T) {
 	}
 }
 
-// TestManyLoops: a register is read behind many jumps backwards, each of which leads to the one before. What is
+// TestManyLoops: a register is read after many jumps backwards, each of which leads to the one before. What is
 // known of that takes no pass for each, and is still computed.
 func TestManyLoops(t *testing.T) {
 	const loops = 60000

@@ -15,7 +15,7 @@ import (
 	"sonde/internal/interp"
 )
 
-// chain is programs that go on as each other: each is at its index of the only map.
+// chain is programs that continue as each other: each is at its index of the only map.
 type chain struct {
 	m        *machine
 	programs [][]bpf.Insn // nil: there is none at this index
@@ -104,10 +104,10 @@ func (c *chain) compare(t *testing.T, what string) (r0 uint64, memory []byte) {
 	return got, memory
 }
 
-// goes is a program that counts at the word of its context, and goes on as the one at an index.
+// goes is a program that counts at the word of its context, and continues as the one at an index.
 const goes = "r6 = *(u64 *)(r1 + 0); r6 += 1; *(u64 *)(r1 + 0) = r6; r2 = 0; r3 = NEXT; call 12; r0 = r6; exit"
 
-// TestTailCalls: where programs go on, and how often.
+// TestTailCalls: where programs continue, and how often.
 func TestTailCalls(t *testing.T) {
 	next := func(index string) string { return strings.ReplaceAll(goes, "NEXT", index) }
 	for _, c := range []struct {
@@ -144,7 +144,7 @@ func TestTailCalls(t *testing.T) {
 	}
 }
 
-// forward makes n programs, each of which goes on as the next.
+// forward makes n programs, each of which continues as the next.
 func forward(n int) (texts []string) {
 	for i := range n {
 		texts = append(texts, strings.ReplaceAll(goes, "NEXT", strconv.Itoa(i+1)))
@@ -191,7 +191,7 @@ func TestRandomTailCalls(t *testing.T) {
 	}
 }
 
-// TestTailCallInAFunction: only the program itself goes on as another one.
+// TestTailCallInAFunction: only the program itself continues as another one.
 func TestTailCallInAFunction(t *testing.T) {
 	m := newMachine(t, 0)
 	c := chain{m: m, programs: [][]bpf.Insn{assemble(t, "call f; exit; f: r1 = 1; r2 = 0; r3 = 0; call 12; r0 = 0; exit")}}

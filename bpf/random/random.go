@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	MemorySize = 64 // bytes that programs access behind R1
+	MemorySize = 64 // bytes that programs access after R1
 	stackUsed  = 64 // below R10, in each function
 )
 
 // Helpers are what programs call, by number.
 type Helpers struct {
 	Any  []int32 // nil: none
-	Back int32   // calls a function of the program, with the words behind its address; 0: none
+	Back int32   // calls a function of the program, with the words after its address; 0: none
 }
 
-// OnMap makes a program that calls another one, and writes its result behind its memory: both are the first
+// OnMap makes a program that calls another one, and writes its result after its memory: both are the first
 // value of the program's only map, an array.
 func OnMap(insns []bpf.Insn) []bpf.Insn {
 	first := bpf.Insn{Op: uint8(bpf.LD) | bpf.Imm64 | bpf.DW, Regs: regs(1, bpf.MapIdxVal)}
@@ -62,7 +62,7 @@ func Program(seed1, seed2 uint64, h Helpers) []bpf.Insn {
 	return g.link()
 }
 
-// link puts the functions behind each other. Until then a local call has the number of the
+// link puts the functions after each other. Until then a local call has the number of the
 // function that it calls.
 func (g *generator) link() (insns []bpf.Insn) {
 	var entries []int
@@ -140,7 +140,7 @@ func (g *generator) function() (insns []bpf.Insn) {
 	return append(insns, bpf.Insn{Op: uint8(bpf.JMP) | bpf.Exit})
 }
 
-// block makes n pieces. Some begin with a jump over pieces behind them.
+// block makes n pieces. Some begin with a jump over pieces after them.
 func (g *generator) block(n int) (insns []bpf.Insn) {
 	var starts []int
 	jumps := map[int]int{} // pc, and the piece that it leads to

@@ -7,7 +7,7 @@ import (
 	"sonde/bpf/verify/scalar"
 )
 
-// callLocal walks the call of a function of the program: it goes on inside it.
+// callLocal walks the call of a function of the program: it continues inside it.
 func (w *walk) callLocal(s *state) {
 	to := w.flow.target(w.pc)
 	caller := s.top()

@@ -119,7 +119,7 @@ func (f *flow) length(pc int) int {
 	return 1
 }
 
-// ends tells whether control never goes on to the next instruction.
+// ends tells whether control never continues to the next instruction.
 func (f *flow) ends(pc int) bool {
 	in := f.insns[pc]
 	isExit := in.Class() == bpf.JMP && in.Operation() == bpf.Exit

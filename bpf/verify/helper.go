@@ -148,7 +148,7 @@ func (c *call) pointer(r uint8, v *reg, kind ArgKind) {
 	}
 }
 
-// sized checks the size behind a pointer, and the memory that both describe.
+// sized checks the size after a pointer, and the memory that both describe.
 func (c *call) sized(r uint8, v *reg, kind ArgKind) {
 	v = c.walk.number(c.s, r)
 	v.from.mark(decided)

@@ -100,7 +100,7 @@ func (g *generator) piece() {
 	}
 }
 
-// goOn goes on as another program, mostly with the context and an array of programs.
+// goOn continues as another program, mostly with the context and an array of programs.
 func (g *generator) goOn() {
 	context, of := "r1 = *(u64 *)(r10 - 40)", arrayOfPrograms
 	switch g.IntN(16) {
@@ -133,7 +133,7 @@ const (
 	arrayOfPrograms = 5 // the index of that map
 )
 
-// chain is an accepted program that runs, with others as which it may go on.
+// chain is an accepted program that runs, with others as which it may continue.
 type chain struct {
 	*rand.Rand
 	others []*Checked
@@ -178,7 +178,7 @@ func (ch *chain) execute(c *Checked) error {
 	return nil
 }
 
-// next is what a tail call goes on as.
+// next is what a tail call continues as.
 func (ch *chain) next(args [5]uint64) *interp.Machine {
 	if args[0] != contextAt || args[1] != arrayOfPrograms {
 		ch.err = fmt.Errorf("a tail call with context %#x and map %d", args[0], args[1])

@@ -20,7 +20,7 @@ var (
 )
 
 // Short forms for programs: after lookup, R0 is a value of counts or 0; after reserve, a record
-// of 16 bytes or 0. Tail goes on as another program.
+// of 16 bytes or 0. Tail continues as another program.
 var short = strings.NewReplacer("; ", "\n",
 	"LOOKUP", "r2 = r10\nr2 += -8\n*(u64 *)(r10 - 8) = 0\nr1 = map[idx:0]\ncall 1",
 	"RESERVE", "r1 = map[idx:1]\nr2 = 16\nr3 = 0\ncall 131",

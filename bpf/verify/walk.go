@@ -44,7 +44,7 @@ type node struct {
 	since  int // step at which it was kept
 }
 
-// path is where the walk has to go on.
+// path is where the walk has to continue.
 type path struct {
 	state *state
 	node  *node
@@ -121,7 +121,7 @@ func (w *walk) step(s *state) {
 	}
 }
 
-// instruction walks one instruction. Where two paths go on, next is walked first.
+// instruction walks one instruction. Where two paths continue, next is walked first.
 func (w *walk) instruction(s *state) (next, other *state, ends bool) {
 	in := w.flow.insns[s.pc]
 	w.log.before(w, s)

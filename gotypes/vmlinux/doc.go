@@ -8,7 +8,7 @@
 //	[]T        struct slice_T { T *array; long len; long cap; }
 //	interface  struct interface { void *tab; void *data; }, or with the name it has
 //	void *     a map, a channel, a function, unsafe.Pointer
-//	struct     without a name: what a function with several results returns, one behind the other
+//	struct     without a name: what a function with several results returns, one after the other
 //
 // A generic function has a parameter void *dictionary, as Go passes it. BTF does not say in which
 // registers arguments are: they are those of Go, in the order of gotypes.Assign.

@@ -80,7 +80,7 @@ func (e *encoder) plain(x *gotypes.Desc) btf.ID {
 		return e.b.Add(btf.Type{Kind: btf.Ptr, Of: e.value(x.Elem)})
 	case reflect.Array:
 		count := x.Len
-		if x.Size > math.MaxUint32 { // only behind pointers, for any address; as an array without an end in C
+		if x.Size > math.MaxUint32 { // only after pointers, for any address; as an array without an end in C
 			count = 0
 		}
 		return e.b.Add(btf.Type{Kind: btf.Array, Of: e.value(x.Elem), Index: e.int, Count: uint32(count)})

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A block is code, output or a drawing on a page. The word behind its fence says which, and so
+// A block is code, output or a drawing on a page. The word after its fence says which, and so
 // what holds it:
 //
 //	go               Go, which TestGoCompiles compiles

@@ -21,9 +21,9 @@ var (
 	marks    = regexp.MustCompile(`\*(story|host):\*|;`)
 )
 
-// evidenceIn reads a cell or a paragraph. SUITE/CASE are cases of ktest; behind
+// evidenceIn reads a cell or a paragraph. SUITE/CASE are cases of ktest; after
 // "*story:*", up to a semicolon, FILE/NAME are stories as "go test -run TestStory/"
-// takes them; behind "*host:*", PACKAGE.TestNAME are Go tests.
+// takes them; after "*host:*", PACKAGE.TestNAME are Go tests.
 func evidenceIn(text string, suites []string) (e evidence) {
 	text = code.ReplaceAllString(text, "")
 	kind, from := "", 0

@@ -81,7 +81,7 @@ func (f *elfFile) lines() (*pcln.Table, error) {
 	return pcln.Load(data[at[0]-s.Addr:at[1]-s.Addr], data[at[1]-s.Addr:at[2]-s.Addr], at[3])
 }
 
-// read looks at all copies in DWARF. The arguments of one come right behind it.
+// read looks at all copies in DWARF. The arguments of one come right after it.
 func (r *copyReader) read(info *gotypes.Info) error {
 	count := map[uint64]int{}
 	for _, f := range info.Funcs {

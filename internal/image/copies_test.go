@@ -20,7 +20,7 @@ func TestSpots(t *testing.T) {
 		"\x91\x50":                         {OnStack: true, Stack: 0x48 - 0x30},
 		"\x91\xd8\x7e":                     {OnStack: true, Stack: 0x48 - 0xa8},
 		"\x53\x93\x08\x52\x93\x08":         {Regs: []uint8{3, 1}},
-		"\x91\x50\x93\x08\x91\x58\x93\x08": {OnStack: true, Stack: 0x18}, // two words, one behind the other
+		"\x91\x50\x93\x08\x91\x58\x93\x08": {OnStack: true, Stack: 0x18}, // two words, one after the other
 		"\x91\x50\x93\x08\x91\x60\x93\x08": {},                           // and apart
 		"\x53\x93\x08\x91\x58\x93\x08":     {},
 		"\x91\x50\x93\x08\x53\x93\x08":     {},

@@ -103,7 +103,7 @@ func (f *elfFile) letter(s elf.Symbol) (letter byte, ok bool) {
 	return letter, true
 }
 
-// memoryEnd returns the first address behind all loaded segments.
+// memoryEnd returns the first address after all loaded segments.
 func (f *elfFile) memoryEnd() uint64 {
 	var end uint64
 	for _, p := range f.progs {

@@ -8,7 +8,7 @@ import (
 	"sonde/kallsyms/pcln"
 )
 
-// appendEntries puts the table of hidden entries behind blob, which will be at
+// appendEntries puts the table of hidden entries after blob, which will be at
 // addr, and its place in the variable called name. A kernel without the
 // variable does not read the table and gets none.
 func (f *elfFile) appendEntries(blob []byte, addr uint64, name string) ([]byte, error) {

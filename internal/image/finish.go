@@ -145,7 +145,7 @@ func finish(raw []byte, opts Options) ([]byte, error) {
 	return f.data, CheckSize(int64(len(f.data)), opts.limit())
 }
 
-// appendInitramfs puts the archive behind blob, which will be at addr, and its place
+// appendInitramfs puts the archive after blob, which will be at addr, and its place
 // in its variable.
 func (f *elfFile) appendInitramfs(blob []byte, addr uint64, opts Options) ([]byte, error) {
 	if _, err := f.symbol(opts.InitramfsVar); err != nil || len(opts.Initramfs) == 0 {

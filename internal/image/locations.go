@@ -112,7 +112,7 @@ func spotOf(expr []byte, frame int) (s gotypes.Spot) {
 	return s
 }
 
-// cursor reads numbers. Behind the end, all are 0.
+// cursor reads numbers. After the end, all are 0.
 type cursor struct{ rest []byte }
 
 func (c *cursor) take(n uint64) (b []byte) {

@@ -11,7 +11,7 @@ import (
 	"sonde/kallsyms"
 )
 
-// shrink writes the sections that are not loaded anew, behind those that are: what debuggers read is compressed.
+// shrink writes the sections that are not loaded anew, after those that are: what debuggers read is compressed.
 // The names of symbols are left out, for shareNames.
 func (f *elfFile) shrink() error {
 	var end uint64

@@ -7,7 +7,7 @@ import (
 	"sonde/kallsyms"
 )
 
-// appendTypes puts the table of types behind blob, which will be at addr, and its place in the variable
+// appendTypes puts the table of types after blob, which will be at addr, and its place in the variable
 // called name. A kernel without the variable gets none. symbols is the kernel's table of symbols.
 func (f *elfFile) appendTypes(blob []byte, addr uint64, name string, symbols []byte) ([]byte, error) {
 	if _, err := f.symbol(name); err != nil {

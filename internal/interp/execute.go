@@ -133,7 +133,7 @@ func (m *Machine) call(f *frame, in bpf.Insn) error {
 	return nil
 }
 
-// goOn goes on as another program, which finds nothing of this one but the context. If there is none, R0 to R5
+// goOn continues as another program, which finds nothing of this one but the context. If there is none, R0 to R5
 // count as not written.
 func (m *Machine) goOn(f *frame) {
 	args := [5]uint64{f.get(1), f.get(2), f.get(3)}

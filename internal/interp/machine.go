@@ -44,7 +44,7 @@ type Machine struct {
 	Helpers map[int32]Helper
 	// Resolve returns the number that a 64-bit load of a map or variable loads; nil: there is none.
 	Resolve func(first, second bpf.Insn) (uint64, error)
-	// Tail returns a machine whose program goes on in place of the one that calls bpf.TailCall with these
+	// Tail returns a machine whose program continues in place of the one that calls bpf.TailCall with these
 	// arguments, over the memory and with the helpers of this one; nil: there is none.
 	Tail  func(args [5]uint64) *Machine
 	Limit int // of executed instructions, helpers not counted

@@ -15,7 +15,7 @@ import (
 var named = regexp.MustCompile(`%[#+0-9.]*[a-vx-z]: %w$|^%w: %w$`)
 
 // confusing returns the formats with which a file has fmt.Errorf put the words of an errno
-// behind words of its own, where they confuse: "matches 7231 functions: argument list too long".
+// after words of its own, where they confuse: "matches 7231 functions: argument list too long".
 func confusing(tree *ast.File) (formats []string) {
 	ast.Inspect(tree, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)

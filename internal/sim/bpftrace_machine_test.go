@@ -26,7 +26,7 @@ var (
 )
 
 // library is what the tests of programs need of a shell: the number of a process by its name, and to end a
-// program that would go on.
+// program that would continue.
 const library = `cd /
 pid_of() {
   for p in /proc/[0-9]*; do

@@ -62,14 +62,14 @@ func TestBpftrace(t *testing.T) {
 	}
 }
 
-// testCase is a test: names and what stands behind them.
+// testCase is a test: names and what stands after them.
 type testCase struct {
 	suite  string
 	items  [][2]string
 	number int // of those that concern the language
 }
 
-// cases cuts a file. A line that begins with blanks under a text goes on with it.
+// cases cuts a file. A line that begins with blanks under a text continues with it.
 func cases(suite, text string) (all []*testCase) {
 	var c *testCase
 	for line := range strings.Lines(text) {

@@ -23,7 +23,7 @@ import (
 type Options struct {
 	Name, Script string
 	Params       []string
-	Settings     []lang.Setting // behind those of the script's config
+	Settings     []lang.Setting // after those of the script's config
 	JSON, Quiet  bool
 	Missing      bool // say when a key is not there: -k
 	NoWarnings   bool
@@ -150,7 +150,7 @@ func (s *session) each(provider string) error {
 	return nil
 }
 
-// intervals lets the time go on until the script ends.
+// intervals lets the time continue until the script ends.
 func (s *session) intervals() error {
 	type timer struct {
 		p            *lang.Program

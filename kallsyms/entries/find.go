@@ -10,7 +10,7 @@ import (
 // Func is where a function is.
 type Func struct{ Addr, Size uint64 }
 
-// End returns the first address behind the function.
+// End returns the first address after the function.
 func (f Func) End() uint64 { return f.Addr + f.Size }
 
 // finder looks for what leads from one function into the middle of another.

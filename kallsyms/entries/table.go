@@ -46,7 +46,7 @@ func Encode(addrs []uint64) ([]byte, error) {
 // extended is the address of which a table has the low half.
 func extended(low uint32) uint64 { return uint64(int64(int32(low))) }
 
-// Load reads a table. The blob may go on behind it and is not needed afterwards.
+// Load reads a table. The blob may continue after it and is not needed afterwards.
 //
 // Errors: ErrFormat, wrapped with what is wrong.
 func Load(blob []byte) (*Table, error) {

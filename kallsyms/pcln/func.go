@@ -162,7 +162,7 @@ type steps struct {
 	first bool
 }
 
-// to goes on to the value at an address, and returns where that ends; 0: there is none.
+// to continues to the value at an address, and returns where that ends; 0: there is none.
 func (s *steps) to(at uint64) uint64 {
 	for s.end <= at {
 		dv, n := binary.Uvarint(s.rest)

@@ -66,7 +66,7 @@ func (s *S5) value(t table, off uint64) {
 	*s = S5{true, uint8(a & 7), uint8(b & 7)}
 }
 
-// integer reads an AML integer constant and returns the offset behind it.
+// integer reads an AML integer constant and returns the offset after it.
 func (t table) integer(off uint64) (v uint32, next uint64, ok bool) {
 	switch op := t.u8(off); op {
 	case amlZero, amlOne:

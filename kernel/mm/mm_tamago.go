@@ -42,7 +42,7 @@ var (
 	Data    Range // data and bss
 	Symbols Range // the symbol table in the image
 	Slots   Range // executable memory for probes, near Text
-	Made    Range // behind Slots: the same for code that is made while the kernel runs (probe/program)
+	Made    Range // after Slots: the same for code that is made while the kernel runs (probe/program)
 	Heap    Range
 	Layout  []Region // in ascending order; nothing is mapped elsewhere
 	Window  uintptr  // an address for a page that kernel/inspect maps

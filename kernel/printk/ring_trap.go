@@ -166,7 +166,7 @@ func (r *ring) peek(t uint64) status {
 
 // get copies the record at ticket t into rec and returns the ticket after it.
 // When the status is not ready, rec is undefined and the returned ticket is
-// where to go on if this one is given up.
+// where to continue if this one is given up.
 func (r *ring) get(t uint64, rec *Record) (uint64, status) {
 	if st := r.peek(t); st != ready {
 		return t + 1, st

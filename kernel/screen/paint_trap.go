@@ -36,7 +36,7 @@ func (s *Screen) row(y int) unsafe.Pointer { return unsafe.Add(s.mode.Base, y*s.
 // paint shows the character of the grid at x, y.
 func (s *Screen) paint(x, y int) {
 	if x >= s.cols {
-		return // the cursor, behind the end of a row
+		return // the cursor, after the end of a row
 	}
 	c := max(s.shown(x, y), ' ')
 	if s.mode.Text {

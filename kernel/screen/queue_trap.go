@@ -8,7 +8,7 @@ import "sync/atomic"
 const queueSize = 16 << 10
 
 // queue holds bytes for whoever draws. A writer takes a place by compare-and-swap and
-// then fills it; what is behind a place not filled yet waits.
+// then fills it; what is after a place not filled yet waits.
 type queue struct {
 	head, tail atomic.Uint32 // tail is written by the drawer
 	lost       atomic.Uint32

@@ -277,7 +277,7 @@ func TestEchoesEnd(t *testing.T) {
 	}
 }
 
-// TestTheDyingDraw, whoever has the screen, and past a writer that will not go on.
+// TestTheDyingDraw, whoever has the screen, and past a writer that will not continue.
 func TestTheDyingDraw(t *testing.T) {
 	v := start(64, 64)
 	v.drawer.Store(1)

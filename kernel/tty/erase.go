@@ -18,7 +18,7 @@ func (t *TTY) eraseLast() {
 	t.wipe(c)
 }
 
-// eraseWord takes back the last word and what is behind it.
+// eraseWord takes back the last word and what is after it.
 func (t *TTY) eraseWord() {
 	for inWord := false; len(t.line) > 0; {
 		word := inWords(t.last())
@@ -82,7 +82,7 @@ func (t *TTY) shorten() byte {
 	return c
 }
 
-// wipe takes the character that begins with c, and stood behind the line, off the
+// wipe takes the character that begins with c, and stood after the line, off the
 // screen.
 func (t *TTY) wipe(c byte) {
 	m := &t.termios

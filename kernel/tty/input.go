@@ -13,7 +13,7 @@ func (t *TTY) Input(p []byte) {
 		for _, c := range p {
 			t.typed(c)
 		}
-		return poll.In | poll.Out // readers look; VSTART may let writers go on
+		return poll.In | poll.Out // readers look; VSTART may let writers continue
 	})
 }
 

@@ -227,7 +227,7 @@ func (t *TTY) Unshown() int {
 	return t.master.Buffered()
 }
 
-// Stop stops output, as VSTOP does, or lets it go on.
+// Stop stops output, as VSTOP does, or lets it continue.
 func (t *TTY) Stop(on bool) {
 	t.locked(func() poll.Events {
 		t.stopped = on

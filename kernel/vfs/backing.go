@@ -32,7 +32,7 @@ func (f *File) Backing() (backing.Store, error) {
 // Size returns how many bytes f has.
 func (f *File) Size() int64 { return f.size() }
 
-// cutOff unmaps the pages behind the end of a file that has become shorter.
+// cutOff unmaps the pages after the end of a file that has become shorter.
 func (r *regular) cutOff(size int64) {
 	if r.wasMapped.Load() {
 		backing.Cut(r, uint64(size+pageSize-1)/pageSize)

@@ -21,7 +21,7 @@ const MaxFile = 64 << 30
 var memory = frame.Kernel
 
 // pages is the contents of a regular file, in frames that mappings share. A missing page reads as
-// the same place in base, and behind the end of base as zeroes. Guarded by the file's lock.
+// the same place in base, and after the end of base as zeroes. Guarded by the file's lock.
 type pages struct {
 	fs     *FS
 	base   []byte // read-only: from an initramfs
@@ -169,7 +169,7 @@ func (s *pages) truncate(size int64) {
 	}
 }
 
-// clearBehind zeroes the rest of the last page behind size.
+// clearBehind zeroes the rest of the last page after size.
 func (s *pages) clearBehind(size int64) {
 	if p := s.at(size / pageSize); p != frame.None && size%pageSize != 0 {
 		clear(memory.Bytes(p)[size%pageSize:])

@@ -113,7 +113,7 @@ func (p *Place) Path() (string, error) {
 	return join(above, p.name), err
 }
 
-// Describe returns the path for people and for /proc: with " (deleted)" behind it if the name is
+// Describe returns the path for people and for /proc: with " (deleted)" after it if the name is
 // gone or refers to another node.
 func (p *Place) Describe() string {
 	const deleted = " (deleted)"

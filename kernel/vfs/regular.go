@@ -146,7 +146,7 @@ func (r *regular) extend(size int64) {
 	r.reach(size)
 }
 
-// reach makes the file at least that long. Bytes that a program has written behind the end of a
+// reach makes the file at least that long. Bytes that a program has written after the end of a
 // mapped file do not become part of it. Context: data held.
 func (r *regular) reach(size int64) {
 	if size > r.size && !r.dead {
@@ -156,7 +156,7 @@ func (r *regular) reach(size int64) {
 }
 
 // write writes at off, or at the end if off is negative, and returns the number of bytes and the
-// offset behind them.
+// offset after them.
 //
 // Errors: EFBIG, ENOSPC, ENOMEM; EBADF if the file has been closed and is gone. If some bytes were
 // written before an error, it returns their number and no error.

@@ -11,7 +11,7 @@ import (
 )
 
 // Commands for many entries at once: the arguments are in_batch 0, out_batch 8, keys 16, values 24, count 32,
-// map_fd 36, elem_flags 40, flags 48. A batch is the place to go on at, 4 bytes that only we read.
+// map_fd 36, elem_flags 40, flags 48. A batch is the place to continue at, 4 bytes that only we read.
 
 const batchEnd, countAt = 56, 32
 
@@ -104,7 +104,7 @@ func mapLookupBatch(c *call) (uint64, error) { return c.lookUpBatch(forRead) }
 func mapTakeBatch(c *call) (uint64, error) { return c.lookUpBatch(forBoth) }
 
 // lookUpBatch copies entries from a place on, and takes them away if the map is wanted for writing. It ends with
-// ENOENT behind the last one.
+// ENOENT after the last one.
 func (c *call) lookUpBatch(want int) (uint64, error) {
 	f, b, err := c.startBatch(want)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *call) lookUpBatch(want int) (uint64, error) {
 	return b.end(err)
 }
 
-// collect copies as many entries as there is room for, and returns where to go on.
+// collect copies as many entries as there is room for, and returns where to continue.
 func (b *batch) collect(from uint64, away bool) (uint64, error) {
 	key, value := make([]byte, b.m.Spec.KeySize), make([]byte, valueSize(b.m))
 	for b.done < b.count {

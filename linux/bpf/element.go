@@ -244,7 +244,7 @@ func mapDelete(c *call, h *mapFile) error {
 	return h.remove(key)
 }
 
-// mapNextKey gives the key behind one, or the first for one that is not there.
+// mapNextKey gives the key after one, or the first for one that is not there.
 func mapNextKey(c *call, h *mapFile) error {
 	if h.m.Spec.KeySize == 0 {
 		return refusal.New(syscall.EINVAL, "map %s has no keys", h.m.Spec.Name)

@@ -34,7 +34,7 @@ func world(t *testing.T) *proctest.World {
 	return w
 }
 
-// TestRecord: a record has its fields, and as many bytes as a program may read, whatever program others go on as.
+// TestRecord: a record has its fields, and as many bytes as a program may read, whatever program others continue as.
 func TestRecord(t *testing.T) {
 	hit := attach.Hit{Regs: &amd64.Regs{DI: 3, R9: 8, AX: 9}, Place: &attach.Place{Where: "sys:getpid"}}
 	for _, c := range []struct {

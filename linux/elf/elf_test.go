@@ -31,7 +31,7 @@ func wantMaps(t *testing.T, s *space.Space, want string) {
 	}
 }
 
-// wantBytes compares a mapped segment with the file, and what is behind that with zeroes.
+// wantBytes compares a mapped segment with the file, and what is after that with zeroes.
 func wantSegment(t *testing.T, s *space.Space, f []byte, g segment, bias uint64) {
 	t.Helper()
 	got := make([]byte, g.MemSize)
@@ -64,7 +64,7 @@ func TestStaticProgram(t *testing.T) {
 	if err := s.Fault(p.IP, space.Exec); err != nil {
 		t.Error(err)
 	}
-	// The file's own page is not changed by the zeroes behind the data.
+	// The file's own page is not changed by the zeroes after the data.
 	if !bytes.Equal(m.Frames.Bytes(f.pages[2])[:0x1000], f.content[0x2000:0x3000]) {
 		t.Error("the page cache was written to")
 	}

@@ -38,7 +38,7 @@ type segment struct {
 	Offset, VAddr, PAddr, FileSize, MemSize, Align uint64
 }
 
-// end is the address behind the segment.
+// end is the address after the segment.
 func (g *segment) end() uint64 { return g.VAddr + g.MemSize }
 
 // prot is how the segment may be accessed: the bits are in another order.

@@ -72,7 +72,7 @@ func (h *header) reserve(s *space.Space, hint, start, n uint64) (bias uint64, er
 	return bias, err
 }
 
-// load maps one segment: the part that is in the file, and the zeroes behind it.
+// load maps one segment: the part that is in the file, and the zeroes after it.
 func (g *segment) load(s *space.Space, back backing.Store, bias uint64) error {
 	start := (g.VAddr + bias) &^ (page - 1)
 	fileEnd, end := g.VAddr+bias+g.FileSize, roundUp(g.end()+bias)

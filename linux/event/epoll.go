@@ -267,7 +267,7 @@ func (e *Epoll) Wait(dst []Event, timeout time.Duration, cancel <-chan struct{})
 	}
 }
 
-// collect takes the events of listed items. An item that is still ready stays listed, behind the
+// collect takes the events of listed items. An item that is still ready stays listed, after the
 // others, so that each gets its turn.
 func (e *Epoll) collect(dst []Event) (n int) {
 	n, closed := e.take(dst)

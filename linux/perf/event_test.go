@@ -343,7 +343,7 @@ func TestPagesStayForWhoMapsThem(t *testing.T) {
 }
 
 // TestClockTicksWhileItIsHeard: a clock takes no interrupts unless it is enabled and its samples go somewhere. Its
-// count goes on.
+// count continues.
 func TestClockTicksWhileItIsHeard(t *testing.T) {
 	before := len(fakes)
 	e := open(t, Attr{Type: software, Config: cpuClock, Period: 1000, Flags: flagDisabled})

@@ -113,7 +113,7 @@ func (p *Process) become() (hangUp Terminal) {
 		s.leader = nil
 		hangUp, s.tty = s.tty, nil
 	}
-	close(p.done) // before a parent that waits goes on
+	close(p.done) // before a parent that waits continues
 	p.tellEnd()
 	return hangUp
 }

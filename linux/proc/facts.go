@@ -109,8 +109,8 @@ func (p *Process) Facts() Facts {
 // mostStrings bounds what is copied of what a program may have spread out.
 const mostStrings = 4 << 20
 
-// CommandLine returns the arguments with a zero byte behind each, as they are in the program's memory
-// now. If the last of these bytes is no zero, the program has written another text, which may go on in the
+// CommandLine returns the arguments with a zero byte after each, as they are in the program's memory
+// now. If the last of these bytes is no zero, the program has written another text, which may continue in the
 // environment: it ends at its first zero. A process that has ended has none.
 //
 // Source: Linux, proc_pid_cmdline(5).

@@ -180,7 +180,7 @@ var whole = abi.FPFrame{
 	Magic: abi.FP_XSTATE_MAGIC1, FrameSize: abi.XSize + abi.FPMagicSize, Components: abi.XCR0, Size: abi.XSize,
 }
 
-// framed reports whether an image of XSAVE is at an address, by what is before and behind it.
+// framed reports whether an image of XSAVE is at an address, by what is before and after it.
 func (t *Thread) framed(f abi.FPFrame, at uint64) (bool, error) {
 	if f.Magic != whole.Magic || f.Size < abi.FPSize+abi.XHeaderSize || f.Size > abi.XSize || f.Size > f.FrameSize {
 		return false, nil

@@ -45,7 +45,7 @@ func (p *Process) sendTimed(sig int) (hold bool) {
 	return sig == abi.SIGALRM && p.pending.Find(func(i *abi.Siginfo) bool { return i.Signo == abi.SIGALRM }) != nil
 }
 
-// alarmTaken lets the interval timer of real time go on. mu held.
+// alarmTaken lets the interval timer of real time continue. mu held.
 func (p *Process) alarmTaken() {
 	if k := p.itimers[abi.ITIMER_REAL]; k != nil {
 		k.release()

@@ -76,7 +76,7 @@ type Process struct {
 	// Stop and continue; guarded by Table.mu:
 	stopped  int  // the signal that stopped it, 0 if it is not stopped
 	parked   int  // threads that have stopped
-	resume   bell // it goes on
+	resume   bell // it continues
 	stopNews bool // all threads have stopped
 	stopTold bool // wait has reported that
 	contNews bool // wait has not reported that it was continued

@@ -53,7 +53,7 @@ func (t *Thread) steps() (ended bool) {
 	}
 }
 
-// SystemCall makes the system call that the registers describe, with IP behind the
+// SystemCall makes the system call that the registers describe, with IP after the
 // instruction. An engine calls it in Exception instead of letting the program execute
 // SYSCALL.
 //

@@ -89,7 +89,7 @@ func (k *ticker) release() (times int) {
 	return times
 }
 
-// pass moves the end behind now, and returns how many ends were before.
+// pass moves the end after now, and returns how many ends were before.
 func (k *ticker) pass(now time.Duration) (times int) {
 	if now < k.end {
 		return 0

@@ -176,7 +176,7 @@ func (p *Process) timerTaken(info abi.Siginfo) abi.Siginfo {
 	return info
 }
 
-// releaseTimers lets those go on whose signals were dropped. mu held.
+// releaseTimers lets those continue whose signals were dropped. mu held.
 func (p *Process) releaseTimers() {
 	for _, tm := range p.timers {
 		tm.ticker.release()

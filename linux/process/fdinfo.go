@@ -26,7 +26,7 @@ func descriptorInfo(p *proc.Process) vfs.Node {
 }
 
 // fileInfo prints what all open files have, then what only files of that kind do. What
-// has no name in the tree is in no mount: its number is that behind the last one's.
+// has no name in the tree is in no mount: its number is that after the last one's.
 func fileInfo(w io.Writer, f *vfs.File, closeOnExec bool) {
 	pos, err := f.Seek(0, io.SeekCurrent)
 	if err != nil {

@@ -96,7 +96,7 @@ func statm(p *proc.Process) string {
 	return fmt.Sprintf("%d %d 0 %d 0 %d 0\n", u.Total/page, u.Resident/page, u.Exec/page, (u.Data+u.Stack)/page)
 }
 
-// stateNames are what status says behind the letter.
+// stateNames are what status says after the letter.
 var stateNames = map[string]string{"R": "running", "S": "sleeping", "D": "disk sleep", "T": "stopped", "Z": "zombie", "X": "dead"}
 
 // status is lines of a name and a value.

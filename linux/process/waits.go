@@ -36,7 +36,7 @@ func channel(w proc.Waiting, sleeps bool) string {
 	return "0"
 }
 
-// stackText is /proc/PID/stack. Linux has an offset behind each function.
+// stackText is /proc/PID/stack. Linux has an offset after each function.
 //
 // Source: Linux, proc_pid_stack(5).
 func stackText(w proc.Waiting, sleeps bool) string {

@@ -20,7 +20,7 @@ import (
 )
 
 // Addresses in a program that is played. The system call is at callAt, and IP is
-// behind it while it is made.
+// after it while it is made.
 const (
 	callAt   = 0x401000
 	afterIP  = callAt + 2
@@ -279,7 +279,7 @@ func (p *Player) Fault(vector proc.Event, code, addr uint64) {
 func (p *Player) Interrupt() { p.Fault(32, 0, 0) }
 
 // Breakpoint lets the program execute an INT3 at addr with that stack pointer, and returns
-// where it goes on. A signal for it is taken at the next call.
+// where it continues. A signal for it is taken at the next call.
 func (p *Player) Breakpoint(addr, sp uint64) (ip uint64) { return p.FaultAt(3, addr+1, sp) }
 
 // FaultAt lets the program cause an exception with that IP and stack pointer, as Breakpoint.
@@ -290,14 +290,14 @@ func (p *Player) FaultAt(vector proc.Event, ip, sp uint64) (to uint64) {
 	return p.regs.IP
 }
 
-// FetchAt lets the program jump to where it may not, with that stack pointer, and returns where it goes on.
+// FetchAt lets the program jump to where it may not, with that stack pointer, and returns where it continues.
 func (p *Player) FetchAt(ip, sp uint64) (to uint64) {
 	p.regs.Err, p.addr = 0x14, ip
 	return p.FaultAt(14, ip, sp)
 }
 
 // SyscallAt lets the program execute a SYSCALL that ends at ip, with the registers as they
-// are and that stack pointer, and returns where it goes on.
+// are and that stack pointer, and returns where it continues.
 func (p *Player) SyscallAt(ip, sp uint64) (to uint64) {
 	r := &p.regs
 	r.IP, r.SP, r.CX, r.R11 = ip, sp, ip, r.Flags
@@ -305,10 +305,10 @@ func (p *Player) SyscallAt(ip, sp uint64) (to uint64) {
 	return r.IP
 }
 
-// Flags returns the flags with which the program goes on.
+// Flags returns the flags with which the program continues.
 func (p *Player) Flags() uint64 { return p.regs.Flags }
 
-// trap hands an event to Run and waits until the kernel lets the program go on.
+// trap hands an event to Run and waits until the kernel lets the program continue.
 func (p *Player) trap(ev proc.Event) {
 	ev, done := p.hit(ev)
 	if done {

@@ -13,7 +13,7 @@ import (
 // Exits are all the instructions by which a function returns. One that never does, as _start, has none.
 type Exits struct {
 	Returns []uint64 // RET
-	// Jumps are those behind which another function may return for it: tail calls. Where one
+	// Jumps are those after which another function may return for it: tail calls. Where one
 	// goes that is conditional, or through a register, is known when it is executed: it leaves the function if
 	// that is not in Parts.
 	Jumps []uint64

@@ -51,7 +51,7 @@ func build(parts ...part) []byte {
 	return append(b, table...)
 }
 
-// sparse is a file behind which zeroes follow, and counts what is read of them.
+// sparse is a file after which zeroes follow, and counts what is read of them.
 type sparse struct {
 	*bytes.Reader
 	read int

@@ -39,7 +39,7 @@ type Symbol struct {
 	global bool
 }
 
-// End returns the address behind s.
+// End returns the address after s.
 func (s Symbol) End() uint64 { return s.Addr + s.Size }
 
 // rank orders the names of one place: the greatest is what it is called.

@@ -15,7 +15,7 @@ var names = struct {
 	// guarded by mu:
 	bound map[bound]*Socket
 	all   map[*Socket]struct{}
-	next  int // where the search for a free name goes on
+	next  int // where the search for a free name continues
 	ports map[port][]*claim
 	port  int // the last port that was given to a socket that asked for any
 }{bound: map[bound]*Socket{}, all: map[*Socket]struct{}{}, ports: map[port][]*claim{}, port: firstFree}

@@ -53,7 +53,7 @@ func (a *area) drop() {
 // areas is sorted by address, and no two overlap.
 type areas []area
 
-// index returns the number of the first area that ends behind addr. The search is written out,
+// index returns the number of the first area that ends after addr. The search is written out,
 // because sort.Search calls a function for each step.
 func (t areas) index(addr uint64) int {
 	lo, hi := 0, len(t)

@@ -121,7 +121,7 @@ func TestStackStopsAtItsGap(t *testing.T) {
 	must(t, s.Fault(lowest, Write))
 }
 
-// TestHeapGivesBackItsPages: pages behind the break are freed, and are zero if the heap grows
+// TestHeapGivesBackItsPages: pages after the break are freed, and are zero if the heap grows
 // again.
 func TestHeapGivesBackItsPages(t *testing.T) {
 	m := newMachine(t, 0)
@@ -155,7 +155,7 @@ func TestHeapStopsExactly(t *testing.T) {
 	}
 }
 
-// TestCutTakesCopies: ftruncate(2), mmap(2): pages behind the end of the file are SIGBUS, also
+// TestCutTakesCopies: ftruncate(2), mmap(2): pages after the end of the file are SIGBUS, also
 // private copies; those before it stay.
 func TestCutTakesCopies(t *testing.T) {
 	m := newMachine(t, 0)
@@ -209,7 +209,7 @@ func TestRemapRefusesToOverlap(t *testing.T) {
 	must(t, err)
 }
 
-// TestBreaksNextToAMove: the page behind the one that mremap moves keeps its breakpoints.
+// TestBreaksNextToAMove: the page after the one that mremap moves keeps its breakpoints.
 func TestBreaksNextToAMove(t *testing.T) {
 	m := newMachine(t, 0)
 	s := m.space()

@@ -149,7 +149,7 @@ func (s *Space) own(a *area, e *uint64, page uint64) error {
 	return nil
 }
 
-// growStack extends the area behind addr down to addr, if it is a stack, and returns it; nil: it
+// growStack extends the area after addr down to addr, if it is a stack, and returns it; nil: it
 // may not grow.
 func (s *Space) growStack(addr uint64) *area {
 	i := s.areas.index(addr)

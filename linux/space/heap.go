@@ -2,7 +2,7 @@ package space
 
 import "syscall"
 
-// SetHeap sets the start of the heap, behind the program; the heap is empty.
+// SetHeap sets the start of the heap, after the program; the heap is empty.
 func (s *Space) SetHeap(start uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

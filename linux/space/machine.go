@@ -12,7 +12,7 @@ type Window struct{ Start, End uint64 }
 // A Machine has what all spaces of one machine share. Functions may be nil.
 type Machine struct {
 	Frames   *frame.Pool
-	Programs Window // the addresses that programs may use, in whole pages; the kernel has those behind
+	Programs Window // the addresses that programs may use, in whole pages; the kernel has those after
 	RAM      uint64 // bytes; the limit of a private area. 0: unknown
 	// SpareTables is how many page tables a space may have before Unmap frees unused ones. Freeing
 	// them means telling all CPUs, and most programs map at the same addresses again.

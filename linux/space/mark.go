@@ -5,7 +5,7 @@ import "syscall"
 // Mark sets and clears flags of the areas in [start,end): Locked, NotForked, Wiped,
 // NotDumped.
 //
-// Errors: ENOMEM (part is not mapped: the areas before it are done, and with past those behind it,
+// Errors: ENOMEM (part is not mapped: the areas before it are done, and with past those after it,
 // too; too many areas), EINVAL (Wiped for an area that is shared or has a file; the areas before it
 // are done).
 func (s *Space) Mark(start, end uint64, set, clear Flags, past bool) error {

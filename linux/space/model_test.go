@@ -315,7 +315,7 @@ func (p *player) agree(s *Space, model modelSpace) {
 	}
 }
 
-// continues reports whether the page behind p may belong to the same area.
+// continues reports whether the page after p may belong to the same area.
 func (p modelPage) continues(q modelPage) bool {
 	return p.prot == q.prot && p.shared == q.shared && p.file == q.file && (p.file == nil || p.page+1 == q.page)
 }

@@ -23,7 +23,7 @@ func span(level uint) uint64 { return PageSize << (9 * level) }
 // slot returns the entry for addr in a table of level.
 func slot(t *words, addr uint64, level uint) *uint64 { return &t[addr>>(12+9*level)%512] }
 
-// next returns the lowest address behind addr that has another entry of that level.
+// next returns the lowest address after addr that has another entry of that level.
 func next(addr uint64, level uint) uint64 { return addr&^(span(level)-1) + span(level) }
 
 // frameOf returns the frame that an entry holds.

@@ -39,7 +39,7 @@ func (t *table) roomInAll(n int) error {
 	return nil
 }
 
-// insertAt inserts a as number i, and moves the areas before it or behind it, whichever are fewer.
+// insertAt inserts a as number i, and moves the areas before it or after it, whichever are fewer.
 func (t *table) insertAt(i int, a area) {
 	n := len(t.areas)
 	before := cap(t.buf) - cap(t.areas)

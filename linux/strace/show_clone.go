@@ -35,7 +35,7 @@ func (s *Shown) storedID(at uint64) string {
 	return fmt.Sprintf("[%d]", id)
 }
 
-// cloneArgs shows the arguments of clone3 and, behind an arrow, what it has stored.
+// cloneArgs shows the arguments of clone3 and, after an arrow, what it has stored.
 func (s *Shown) cloneArgs(after bool) string {
 	c, err := read[abi.CloneArgs](s, s.a[0])
 	if err != nil {

@@ -230,7 +230,7 @@ func (t *Tracer) start(th *proc.Thread, text string) {
 	t.open, t.column = th, len(text)
 }
 
-// breakOff ends a line whose call goes on while there is something else to say. mu
+// breakOff ends a line whose call continues while there is something else to say. mu
 // held.
 func (t *Tracer) breakOff() {
 	if t.open == nil {

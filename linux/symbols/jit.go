@@ -16,7 +16,7 @@ import (
 //
 // Source: Linux, "tools/perf/Documentation/jit-interface.txt".
 type jit struct {
-	functions []function // by start; of two at one address, the later line is behind the other
+	functions []function // by start; of two at one address, the later line is after the other
 	size      int64      // of the file when it was read
 	changed   time.Time
 }
@@ -26,7 +26,7 @@ type function struct {
 	name        string
 }
 
-// maxMap is how long such a file may be, in bytes; what is behind it is not read.
+// maxMap is how long such a file may be, in bytes; what is after it is not read.
 const maxMap = 16 << 20
 
 func mapPath(pid int) string { return fmt.Sprintf("/tmp/perf-%d.map", pid) }

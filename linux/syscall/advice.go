@@ -78,7 +78,7 @@ func madvise(t *proc.Thread, a *Args) (uint64, error) {
 
 // populated is MADV_POPULATE_READ and MADV_POPULATE_WRITE.
 //
-// Errors: ENOMEM (part is not mapped), EINVAL (no right), EFAULT (behind the end of a file).
+// Errors: ENOMEM (part is not mapped), EINVAL (no right), EFAULT (after the end of a file).
 func populated(t *proc.Thread, start, end, advice uint64) error {
 	want := space.Read
 	if advice == abi.MADV_POPULATE_WRITE {

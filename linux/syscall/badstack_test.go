@@ -9,7 +9,7 @@ import (
 )
 
 // TestBadStackOfTheLastHandler: a program whose stack has overflowed has a handler for SIGSEGV that needs the same stack,
-// so it dies, as on Linux, and does not go on for ever. One with a stack of its own gets the SIGSEGV of any signal
+// so it dies, as on Linux, and does not continue for ever. One with a stack of its own gets the SIGSEGV of any signal
 // that cannot be delivered.
 func TestBadStackOfTheLastHandler(t *testing.T) {
 	const lost = 0x1000 // nothing is mapped there

@@ -38,7 +38,7 @@ func endOf(t *proc.Thread, fd, addr uint64) (e end, err error) {
 	return e, err
 }
 
-// advance stores the offset behind the copied bytes.
+// advance stores the offset after the copied bytes.
 func (e *end) advance(t *proc.Thread, n uint64) error {
 	if e.addr != 0 {
 		return put(t, e.addr, e.off+int64(n))

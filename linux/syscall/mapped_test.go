@@ -65,7 +65,7 @@ func TestSharedMappingIsTheFile(t *testing.T) {
 	})
 }
 
-// TestTruncatedMapping: pages behind the new end of a file are SIGBUS, and EFAULT for system calls,
+// TestTruncatedMapping: pages after the new end of a file are SIGBUS, and EFAULT for system calls,
 // also private copies of them. They used to stay.
 func TestTruncatedMapping(t *testing.T) {
 	runMapped(t, func(p *player) {

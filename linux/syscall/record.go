@@ -64,7 +64,7 @@ func originOf(f *vfs.File, whence int16) (int64, error) {
 // extent returns the first and the last of n bytes from start on, counted from origin: for a
 // negative n the bytes before start, for 0 all that follow. origin is not negative.
 //
-// Errors: EINVAL before the start of the file, EOVERFLOW behind the last possible byte.
+// Errors: EINVAL before the start of the file, EOVERFLOW after the last possible byte.
 func extent(origin, start, n int64) (first, last int64, err error) {
 	if start > vfs.ToEnd-origin {
 		return 0, 0, sys.EOVERFLOW

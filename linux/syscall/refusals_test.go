@@ -119,7 +119,7 @@ func TestDescriptorOfAPlaceChangesNothing(t *testing.T) {
 	})
 }
 
-// TestBehindTheEndIsNothing: bytes that a program writes to a mapped page behind the end of the
+// TestBehindTheEndIsNothing: bytes that a program writes to a mapped page after the end of the
 // file are not in the file when it grows.
 func TestBehindTheEndIsNothing(t *testing.T) {
 	runMapped(t, func(p *player) {

@@ -105,7 +105,7 @@ func (c *receiving) some(w *socketWaiter, off, size uint64) (sock.Received, uint
 	}
 }
 
-// scatter stores b from off bytes behind the start of a vector on.
+// scatter stores b from off bytes after the start of a vector on.
 func scatter(t *proc.Thread, iov []abi.Iovec, off uint64, b []byte) (n int, err error) {
 	err = along(iov, off, uint64(len(b)), func(at, addr, part uint64) error {
 		err := t.Memory().Out(addr, b[at:at+part])

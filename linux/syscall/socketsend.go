@@ -205,7 +205,7 @@ func (c *sending) some(w *socketWaiter, off, size uint64) (uint64, error) {
 	}
 }
 
-// gather copies n bytes from off bytes behind the start of a vector.
+// gather copies n bytes from off bytes after the start of a vector.
 func gather(t *proc.Thread, iov []abi.Iovec, off, n uint64) ([]byte, error) {
 	data := make([]byte, n)
 	err := along(iov, off, n, func(at, addr, n uint64) error { return t.Memory().In(data[at:at+n], addr) })

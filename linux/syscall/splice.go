@@ -75,7 +75,7 @@ func (s *splicing) at(addr uint64) (err error) {
 	return err
 }
 
-// moved stores the offset behind the moved bytes.
+// moved stores the offset after the moved bytes.
 func (s *splicing) moved(n uint64) error {
 	if s.addr == 0 {
 		return nil

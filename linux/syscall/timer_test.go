@@ -190,7 +190,7 @@ func TestIntervalTimerIsAsFastAsItsSignals(t *testing.T) {
 	})
 }
 
-// TestIntervalTimerGoesOn: a timer of setitimer waits while its signal is blocked and goes on when that
+// TestIntervalTimerGoesOn: a timer of setitimer waits while its signal is blocked and continues when that
 // is taken, or dropped.
 func TestIntervalTimerGoesOn(t *testing.T) {
 	for _, drops := range []bool{false, true} {

@@ -63,7 +63,7 @@ func pwritev(t *proc.Thread, a *Args) (uint64, error) {
 	return vector(t, a, writesAt, int64(a[3]))
 }
 
-// copyIn copies to b from addr in the program or, with a vector, from addr bytes behind its start.
+// copyIn copies to b from addr in the program or, with a vector, from addr bytes after its start.
 func (m *mover) copyIn(b []byte, addr uint64) (n int, err error) {
 	if m.iov == nil {
 		return m.t.Memory().CopyIn(b, addr)

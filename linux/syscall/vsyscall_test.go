@@ -9,7 +9,7 @@ import (
 	"sonde/linux/proctest"
 )
 
-// TestVsyscalls: what an old program calls in the page at the end of the addresses is done, and it goes on where
+// TestVsyscalls: what an old program calls in the page at the end of the addresses is done, and it continues where
 // it has called from.
 func TestVsyscalls(t *testing.T) {
 	const sp, ret, into = proctest.Data + 0x800, 0x401234, proctest.Data + 0x100

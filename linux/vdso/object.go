@@ -12,7 +12,7 @@ const (
 )
 
 // object is the object while it is made: headers, tables, names of sections, headers of sections.
-// The functions lie behind these.
+// The functions lie after these.
 type object struct {
 	b        bytes.Buffer
 	strings  bytes.Buffer // .dynstr

@@ -14,7 +14,7 @@ func (o *object) addSymbols() {
 	o.symbols = append(o.symbols, symbol{Name: add(&o.strings, version), Info: global | anObject, Section: absolute})
 }
 
-// textSection is the number of the section of the functions: behind those of tables.
+// textSection is the number of the section of the functions: after those of tables.
 const textSection = 10
 
 // hash returns the hash table of the symbols, with one chain: there are few.

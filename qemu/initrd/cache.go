@@ -47,7 +47,7 @@ func sonameOf(data []byte) string {
 	return strings.Join(names, "")
 }
 
-// cacheOf writes a cache: a head, an entry for each library, and their names, each with a zero behind it.
+// cacheOf writes a cache: a head, an entry for each library, and their names, each with a zero after it.
 //
 // Source: glibc, sysdeps/generic/dl-cache.h, struct cache_file_new and file_entry_new.
 func cacheOf(libs []library) []byte {
@@ -76,7 +76,7 @@ func cacheOf(libs []library) []byte {
 	return slices.Concat(b, entries, names)
 }
 
-// compareNames is the order in which the linker searches: numbers in names count as numbers, and come behind
+// compareNames is the order in which the linker searches: numbers in names count as numbers, and come after
 // everything else.
 func compareNames(a, b string) int {
 	for a != "" && b != "" {

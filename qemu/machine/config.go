@@ -64,7 +64,7 @@ const (
 
 // machineArgs turns a machine's name into QEMU's -machine argument. microvm
 // has none of the old devices by default; the kernel calibrates by the PIT and
-// reads the RTC. auto-kernel-cmdline would add words behind the script.
+// reads the RTC. auto-kernel-cmdline would add words after the script.
 var machineArgs = map[string]string{
 	"q35":     "q35",
 	"pc":      "pc",

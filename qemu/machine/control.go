@@ -19,7 +19,7 @@ type control struct {
 }
 
 // stoppedItself stands for a SHUTDOWN event where QEMU stopped the machine and
-// would not go on, as KVM does at an instruction that it cannot emulate.
+// would not continue, as KVM does at an instruction that it cannot emulate.
 const stoppedItself = "the machine stopped by itself"
 
 func newControl() (*control, error) {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestTwoWaitForGDB: two machines of one host each have a port of their own, and each stops until
-// gdb says that it shall go on, where QEMU inherits files and where it does not.
+// gdb says that it shall continue, where QEMU inherits files and where it does not.
 func TestTwoWaitForGDB(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
@@ -49,7 +49,7 @@ func TestTwoWaitForGDB(t *testing.T) {
 	}
 }
 
-// goOn plays gdb: it connects, and makes the machine go on.
+// goOn plays gdb: it connects, and makes the machine continue.
 func goOn(t *testing.T, port int) {
 	t.Helper()
 	for end := time.Now().Add(Patience(time.Minute)); ; time.Sleep(10 * time.Millisecond) {

@@ -14,7 +14,7 @@ const killed = -1
 // without.
 var inherits = true
 
-// install says how to get QEMU, behind ErrNoQEMU.
+// install says how to get QEMU, after ErrNoQEMU.
 func install(goos string) string {
 	if goos == "darwin" {
 		return "install it, for example by \"brew install qemu\""

@@ -13,7 +13,7 @@ import (
 type link struct {
 	io.ReadWriteCloser
 	theirs *os.File // what QEMU inherits, or nil
-	where  string   // for QEMU's -chardev, behind the id
+	where  string   // for QEMU's -chardev, after the id
 	hangUp func()   // QEMU has ended: if it has not connected by then, it never will
 }
 

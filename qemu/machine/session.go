@@ -133,7 +133,7 @@ func (s *Session) Type(text string) error {
 // Reset resets the machine, as its reset button does; Config.Resets says what comes then.
 func (s *Session) Reset() error { return s.control.reset() }
 
-// Expect waits until the console shows something that matches pattern, behind
+// Expect waits until the console shows something that matches pattern, after
 // what earlier calls have matched, and returns the text up to its end.
 //
 // Errors: ErrTimeout, io.EOF if the machine ends first; wrapped with what the

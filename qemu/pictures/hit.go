@@ -96,7 +96,7 @@ func (h *hit) now() string {
 	return strings.Join(is[:len(was)], " ") + "  INT3"
 }
 
-// end says where the code goes on.
+// end says where the code continues.
 func (h *hit) end() string {
 	is := h.Frames[len(h.Frames)-1].IP.Is
 	if _, at, ok := strings.Cut(is, "goes on at "); ok {

@@ -25,7 +25,7 @@ func (s *Story) Check(stdout, log string, status int) []string {
 	return wrong
 }
 
-// inOrder looks for a line for each pattern, each behind the one before. It
+// inOrder looks for a line for each pattern, each after the one before. It
 // stops at the first that is missing: the later ones would only repeat it.
 func inOrder(word string, patterns []*regexp.Regexp, text string) []string {
 	left := patterns

@@ -36,7 +36,7 @@ func (rec *Recording) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// A jsonWriter writes values one behind the other, with commas between them.
+// A jsonWriter writes values one after the other, with commas between them.
 type jsonWriter struct {
 	b     *bytes.Buffer
 	comma bool // one belongs in front of the next member

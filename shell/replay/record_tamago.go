@@ -28,7 +28,7 @@ type Request struct {
 	Tier    Tier
 	Hit     uint64 // counted from 1
 	CPU     int    // hits on this CPU alone; -1: on any
-	Witness bool   // record where the code goes on, by a probe there
+	Witness bool   // record where the code continues, by a probe there
 	// Armed is called when the camera is at its place, if it then waits for a hit; nil: nothing.
 	Armed func()
 	// Users names addresses of programs; nil: they have no names.

@@ -14,7 +14,7 @@ type Take struct {
 	Watch          string // what is watched, as people write it; "": the place is probed
 	Func, FuncSize uint64
 	Slot           uint64 // the copy of the instruction; 0: none
-	Resume, Back   uint64 // the copy in the detour, and where it goes on; 0: there is no detour
+	Resume, Back   uint64 // the copy in the detour, and where it continues; 0: there is no detour
 	Original       []byte // the code at Addr without probes
 	Hit            uint64
 	Frames         []glass.Frame
@@ -187,7 +187,7 @@ func (t *Take) spot(f *glass.Frame) *Spot {
 		s.Is += ", as handlers are told"
 	}
 	switch {
-	case ip == t.Addr+1 || f.Stage == glass.Leaves: // behind an INT3, within the instruction
+	case ip == t.Addr+1 || f.Stage == glass.Leaves: // after an INT3, within the instruction
 	case ip == t.Addr && len(t.Original) > 0:
 		_, s.Asm = t.asm(ip, t.Original) // not the breakpoint
 	case f.Has&glass.HasCode != 0:

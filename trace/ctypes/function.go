@@ -70,7 +70,7 @@ func (p *places) take(a *lang.ArgField) bool {
 	}
 	switch {
 	case whole&inMemory != 0 || whole&inInteger != 0 && need > len(p.regs):
-		a.Stack, a.Offset = true, 8+p.stack // behind the return address
+		a.Stack, a.Offset = true, 8+p.stack // after the return address
 		p.stack += 8 * words
 		return a.Type.Kind != lang.Void
 	case need == 0:
@@ -87,7 +87,7 @@ const (
 	inMemory
 )
 
-// class is where the word that is `word` bytes behind the beginning of an argument is passed, by what of a
+// class is where the word that is `word` bytes after the beginning of an argument is passed, by what of a
 // type is in it.
 func class(t lang.Type, at, word, depth int) int {
 	if at >= word+8 || at+max(1, t.Bytes) <= word || depth > maxDepth {
@@ -150,7 +150,7 @@ func (f *File) spell(at dwarf.Offset, depth int) string {
 	return name
 }
 
-// Line returns where the code of a line begins: how far behind which function. file is a path, or its end.
+// Line returns where the code of a line begins: how far after which function. file is a path, or its end.
 //
 // Errors: there is no code of that line.
 func (f *File) Line(file string, line int) (function string, off uint64, err error) {

@@ -223,7 +223,7 @@ func (f *File) member(c *dwarf.Entry, union bool) (m lang.StructField, ok bool) 
 		return m, false
 	}
 	m.Offset, m.Shift, m.Bits = int(from/word*word/8), int(from%word), int(bits)
-	if m.Shift+m.Bits > int(word) { // packed: it goes on in the next word
+	if m.Shift+m.Bits > int(word) { // packed: it continues in the next word
 		m.Offset, m.Shift = int(from/8), int(from%8)
 		m.Type.Bytes = 8
 	}

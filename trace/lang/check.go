@@ -183,7 +183,7 @@ func (c *checker) statements(all []*Stmt) {
 	}
 }
 
-// ends tells whether nothing behind a statement is executed.
+// ends tells whether nothing after a statement is executed.
 func (s *Stmt) ends() bool {
 	return s.Kind == Return || s.Kind == Break || s.Kind == Continue || s.Kind == Evaluate && s.Value.Kind == Call && s.Value.Name == "exit"
 }

@@ -8,7 +8,7 @@ type line struct {
 	span Span
 }
 
-// leads tells where execution may go on behind an instruction: at a label, at the next line.
+// leads tells where execution may continue after an instruction: at a label, at the next line.
 func (l line) leads() (label string, next bool) {
 	if _, function, ok := strings.Cut(l.text, "subprog["); ok {
 		return strings.TrimSuffix(function, "]"), true

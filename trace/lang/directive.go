@@ -49,7 +49,7 @@ func (p *parser) define(line Span, fields []string) {
 	p.defines[fields[0]] = t
 }
 
-// skipTo skips lines behind the first that begins so.
+// skipTo skips lines after the first that begins so.
 func (p *parser) skipTo(ends ...string) {
 	for p.at < len(p.Text) {
 		p.at++ // the end of the line before

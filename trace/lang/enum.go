@@ -7,7 +7,7 @@ type Enum struct {
 	value map[string]int64
 }
 
-// enum reads "enum name { A, B = 5 }"; the token behind it comes next.
+// enum reads "enum name { A, B = 5 }"; the token after it comes next.
 func (p *parser) enum(s *Script) {
 	p.advance()
 	e := &Enum{Names: map[int64]string{}, value: map[string]int64{}}

@@ -228,7 +228,7 @@ func (g *generator) builtinNumber(e *Expr) {
 	default:
 		if strings.HasPrefix(e.Name, "sarg") || g.target.OnStack && strings.HasPrefix(e.Name, "arg") {
 			g.emit("r0 = *(u64 *)(r6 + %d)", goabi.PtRegsSP)
-			g.emit("r0 += %d", 8*(e.Value+1)) // behind the return address
+			g.emit("r0 += %d", 8*(e.Value+1)) // after the return address
 			g.fetch(e.Type)
 			return
 		}

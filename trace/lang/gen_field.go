@@ -70,7 +70,7 @@ func (g *generator) element(at place, array Type, e *Expr) {
 	g.label(end)
 }
 
-// indexNumber reads x[i]: of a string a byte, which is 0 behind its end.
+// indexNumber reads x[i]: of a string a byte, which is 0 after its end.
 func (g *generator) indexNumber(e *Expr) {
 	of := e.Args[0]
 	if of.Type.Kind != String || of.Type.Go {

@@ -138,7 +138,7 @@ func (g *generator) linear(t Type) {
 // Buckets is how many buckets an LHist has, with those below and above its range.
 func Buckets(t Type) int { return int((t.High-t.Low+t.Step-1)/t.Step) + 2 }
 
-// Bounds are the first number of a bucket of a histogram, and the first behind it.
+// Bounds are the first number of a bucket of a histogram, and the first after it.
 func Bounds(t Type, i int) (low, high int64) {
 	switch {
 	case t.Kind == LHist && i == Buckets(t)-1:

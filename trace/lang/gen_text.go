@@ -178,7 +178,7 @@ func (g *generator) writeBlob(e *Expr, to place, t Type) {
 	}
 }
 
-// words8 are bytes as whole words, with zeroes behind them.
+// words8 are bytes as whole words, with zeroes after them.
 func words8(b []byte) (all []uint64) {
 	for ; len(b) > 0; b = b[min(8, len(b)):] {
 		var w uint64

@@ -101,7 +101,7 @@ func (p *parser) sizeOf(e *Expr) *Expr {
 	return e
 }
 
-// typeOf reads "(type)" or "(expression)" behind typeof.
+// typeOf reads "(type)" or "(expression)" after typeof.
 func (p *parser) typeOf(e *Expr) *Expr {
 	p.expect("(")
 	e.Kind = TypeOf

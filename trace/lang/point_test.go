@@ -57,7 +57,7 @@ func TestAllArguments(t *testing.T) {
 	}
 }
 
-// TestStackArguments: arguments behind the return address are read from there.
+// TestStackArguments: arguments after the return address are read from there.
 func TestStackArguments(t *testing.T) {
 	m := newMachine(t, `uprobe:a:many { printf("%d %d", args.a, args.g); @ = args.g; }`)
 	m.setReg(112, 1<<40|5)
@@ -98,7 +98,7 @@ func TestCopies(t *testing.T) {
 		m.memory[0x5000], m.memory[0x6000] = "abc", "xy"
 		for addr := uint64(0x1000); addr <= 0x1040; addr += 0x10 {
 			m.hit = addr
-			m.setReg(goabi.PtRegsIP, addr+1) // behind the INT3
+			m.setReg(goabi.PtRegsIP, addr+1) // after the INT3
 			m.setReg(40, ^uint64(2))
 			m.setReg(16, 9)
 			m.setReg(80, 0x5000)

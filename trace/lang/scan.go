@@ -104,7 +104,7 @@ func (s *scanner) next() token {
 	return s.sign()
 }
 
-// token ends a token behind its last letter or digit.
+// token ends a token after its last letter or digit.
 func (s *scanner) token(kind tokenKind, from int) token {
 	for s.at < len(s.Text) && (isLetter(s.Text[s.at]) || isDigit(s.Text[s.at])) {
 		s.at++

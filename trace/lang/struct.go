@@ -17,7 +17,7 @@ func (p *parser) structure(s *Script) {
 	}
 }
 
-// structBody reads "struct name { … } attributes"; the token behind it comes next.
+// structBody reads "struct name { … } attributes"; the token after it comes next.
 func (p *parser) structBody(s *Script, union bool) *Struct {
 	defer p.nest()()
 	p.advance()

@@ -23,7 +23,7 @@ const (
 	SliceOf // a slice of Go
 	StackID // kstack, ustack
 	Symbol  // ksym(), usym(), func
-	ProbeID // a number in Unit.Places, and an address whose name comes behind that; 0: none
+	ProbeID // a number in Unit.Places, and an address whose name comes after that; 0: none
 	TimeText
 	ErrorText // strerror()
 	UserName

@@ -10,7 +10,7 @@ import (
 // Target is what programs find at an attach point.
 type Target struct {
 	Args    []int                           // where in Linux's struct pt_regs arg0, arg1 and so on are
-	OnStack bool                            // they are not there, but words on the stack behind the return address
+	OnStack bool                            // they are not there, but words on the stack after the return address
 	Hidden  string                          // if not "": why it is not known where arguments, or the result, are
 	Fields  []ArgField                      // args.NAME
 	Results []ArgField                      // ret.0, ret.1 and so on
@@ -131,7 +131,7 @@ type Addresser interface {
 
 // UserAddresser is a Resolver that knows where things are in programs.
 type UserAddresser interface {
-	// UserAddress is how far a variable or function is behind the function of a point in the same file, and
+	// UserAddress is how far a variable or function is after the function of a point in the same file, and
 	// its size, 0 if that is not known.
 	UserAddress(p *Point, name string) (from uint64, bytes int, err error)
 }
@@ -280,7 +280,7 @@ type Action struct {
 	Map    *Map
 	Span   Span
 	Point  *Point
-	Stamps bool   // of a record: behind the number is the time, then the process and the thread
+	Stamps bool   // of a record: after the number is the time, then the process and the thread
 	Via    []Span // the calls of the macros that it is from
 	Top    int    // of PrintMap: how many keys, 0: all
 	Div    int    // of PrintMap: values are divided by this, 0: they are not

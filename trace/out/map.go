@@ -50,7 +50,7 @@ func (p *Printer) Map(m *lang.Map, s Store, top, div int) error {
 	return nil
 }
 
-// body is what stands behind a key: on the same line, or below it.
+// body is what stands after a key: on the same line, or below it.
 func (p *Printer) body(t lang.Type, e *entry, div int) string {
 	switch t.Kind {
 	case lang.Hist, lang.LHist:

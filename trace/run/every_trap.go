@@ -14,7 +14,7 @@ import (
 )
 
 // link attaches a program to sites, to be called at the hits that the target means; a pattern may fit most of them.
-// What is left to do comes behind c.
+// What is left to do comes after c.
 //
 // Errors: those of program.Prog.Begin; E2BIG there are more.
 func link(c *grace.Change, p *program.Prog, t *lang.Target, sites []attach.Site, most int) (*program.Link, error) {

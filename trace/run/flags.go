@@ -62,7 +62,7 @@ func ParseFlags(args []string) (*Flags, error) {
 		word := args[0]
 		args = args[1:]
 		switch {
-		case given: // everything behind -- is the script's
+		case given: // everything after -- is the script's
 			f.Args = append(f.Args, word)
 			continue
 		case word == "--":

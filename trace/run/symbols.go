@@ -24,7 +24,7 @@ func (s *session) Name(addr uint64, user bool) kallsyms.Named {
 		}
 	}
 	if !user {
-		for back := range uint64(2) { // IP is behind a breakpoint, which may be all that a function has
+		for back := range uint64(2) { // IP is after a breakpoint, which may be all that a function has
 			if name, offset, _, ok := kallsyms.Lookup(addr - back); ok {
 				return kallsyms.Named{Name: shown(name), Offset: offset + back, Function: true}
 			}

@@ -160,7 +160,7 @@ func short(list string) string {
 	return strings.Join(names, ", ")
 }
 
-// timer is interval:UNIT:N or profile:UNIT:N; the unit may stand behind the number, as in interval:5s.
+// timer is interval:UNIT:N or profile:UNIT:N; the unit may stand after the number, as in interval:5s.
 func timer(p *lang.Point) ([]string, error) {
 	text := p.Options[0]
 	if len(p.Options) == 2 {

@@ -78,7 +78,7 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 	return t, nil
 }
 
-// placeNames are the names of several places, as attach points have them behind the provider.
+// placeNames are the names of several places, as attach points have them after the provider.
 func placeNames(places []attach.Site) (all []string) {
 	for _, site := range places {
 		switch site.Kind {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzDecode: a table whose sum is right may hold anything behind its head.
+// FuzzDecode: a table whose sum is right may hold anything after its head.
 func FuzzDecode(f *testing.F) {
 	for signature := range decoders {
 		f.Add(signature, bytes.Repeat([]byte{0, 8, 1, 0}, 40))

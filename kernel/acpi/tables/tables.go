@@ -152,7 +152,7 @@ func (t Table) sum() (sum byte) {
 }
 
 // Names returns what the tables are called below /sys/firmware/acpi/tables: by their
-// signatures, with a number behind it where several have the same.
+// signatures, with a number after it where several have the same.
 func Names(all []Table) []string {
 	total, seen := map[string]int{}, map[string]int{}
 	for _, t := range all {

@@ -38,6 +38,6 @@ type Ident struct {
 	Dev, Inode uint64
 }
 
-// Cut unmaps the pages of s from page on everywhere, since they are behind its end now. It does
+// Cut unmaps the pages of s from page on everywhere, since they are after its end now. It does
 // nothing while there are no address spaces; who makes them replaces it.
 var Cut = func(s Store, page uint64) {}

@@ -122,7 +122,7 @@ func TestStreamThatDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestReadersOfStreamAreApart: when one reader closes its file, another goes on.
+// TestReadersOfStreamAreApart: when one reader closes its file, another continues.
 func TestReadersOfStreamAreApart(t *testing.T) {
 	files, feeds := streams(t, 2, os.O_RDONLY|vfs.O_NONBLOCK)
 	for _, f := range feeds {

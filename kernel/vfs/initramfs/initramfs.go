@@ -57,7 +57,7 @@ func Unpack(tree *vfs.FS, data []byte) (Result, error) {
 	return u.Result, nil
 }
 
-// reader reads what is at the start of data, and returns the entries of each archive and the data behind it.
+// reader reads what is at the start of data, and returns the entries of each archive and the data after it.
 type reader func(data []byte) (all [][]cpio.Entry, rest []byte, err error)
 
 // read returns the entries of each archive in data.

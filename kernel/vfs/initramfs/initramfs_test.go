@@ -134,7 +134,7 @@ func TestArchivesNumberFilesByThemselves(t *testing.T) {
 	}
 }
 
-// TestCompressedInCompressed: such data could go on for ever, since some data is its own archive.
+// TestCompressedInCompressed: such data could continue for ever, since some data is its own archive.
 func TestCompressedInCompressed(t *testing.T) {
 	if _, err := Unpack(newTree(t), compressed(compressed(archive(t, sample...)))); !errors.Is(err, cpio.ErrFormat) {
 		t.Errorf("%v, want ErrFormat", err)

@@ -140,7 +140,7 @@ func (r *readEnd) ReadAt(dst []byte, _ int64) (int, error) {
 	return n, err
 }
 
-// take reads, and reports whether a writer can go on afterwards.
+// take reads, and reports whether a writer can continue afterwards.
 func (p *pipe) take(dst []byte) (n int, room bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -48,11 +48,11 @@ const (
 
 // Frame is a function that has not returned.
 type Frame struct {
-	PC, SP uint64 // PC is the instruction that runs, or the one behind the call
+	PC, SP uint64 // PC is the instruction that runs, or the one after the call
 	File   *program.File
 	Bias   uint64
 	How    How
-	// Exact: PC is that of an instruction, and not of one behind a call.
+	// Exact: PC is that of an instruction, and not of one after a call.
 	Exact bool
 }
 
@@ -197,7 +197,7 @@ var (
 )
 
 // atEntry reports whether the return address is on top of the stack: PC is a function's
-// first instruction, or the second behind ENDBR64, or a jump through memory as in the PLT.
+// first instruction, or the second after ENDBR64, or a jump through memory as in the PLT.
 func (w *walker) atEntry() bool {
 	var code [4]byte
 	if !w.Read(code[:], w.f.PC) {

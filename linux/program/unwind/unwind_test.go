@@ -63,7 +63,7 @@ func TestCWithoutFramePointers(t *testing.T) {
 	}
 }
 
-// until goes on to the first breakpoint where a function is on the stack.
+// until continues to the first breakpoint where a function is on the stack.
 func (p *traced) until(name string) {
 	p.t.Helper()
 	for range 50 {
