@@ -58,6 +58,7 @@ var lists = []struct {
 	{"programs", programs}, {"userprobes", userprobes}, {"traphits", trapHits}, {"data", callData}, {"watchpoints", watchpoints},
 	{"memory", memory}, {"signals", signals}, {"jobs", jobs}, {"selects", selects}, {"places", places},
 	{"calls", calls}, {"periods", periods}, {"short", short}, {"attached", attached}, {"typed", typed}, {"compiled", compiled}, {"verified", verified},
+	{"kept", kept}, {"scripted", scripted},
 }
 
 // List returns all mutants.

@@ -95,6 +95,10 @@ func TestKept(t *testing.T) {
 		{`BEGIN { @ = hist(-1, 2); @ = hist(0, 2); @ = hist(3, 2); @ = hist(4, 2); @ = hist(7, 2); @ = hist(8, 2); @ = hist(9, 2); @ = hist(15, 2); @ = hist(16, 2) }`,
 			`@[:0]=1 @[:12]=1 @[:13]=1 @[:1]=1 @[:4]=1 @[:5]=1 @[:8]=1 @[:9]=2`},
 		{`BEGIN { @ = lhist(4, 5, 20, 5); @ = lhist(5, 5, 20, 5); @ = lhist(12, 5, 20, 5); @ = lhist(19, 5, 20, 5); @ = lhist(20, 5, 20, 5) }`, `@[:0]=1 @[:1]=1 @[:2]=1 @[:3]=1 @[:4]=1`},
+		{`BEGIN { @ = lhist(20, 5, 21, 5); @ = lhist(21, 5, 21, 5) }`, `@[:4]=1 @[:5]=1`},
+		// What one CPU of four has is what all have.
+		{`BEGIN { @a[1] = min(5); @b[1] = max(-5); @c[1] = avg(-7); @c[1] = avg(-8); @d[1] = count(); @e = sum(3); @f[1] = min((uint64)-5); print(@a[1]); print(@b[1]); print(@c[1]); print(@d[1]); print(@e); print(@f[1]); print(@a[2]) }`,
+			`@a[1]=5 @b[1]=-5 @c[1]=2,-15 @d[1]=1 @e[]=3 @f[1]=-5 2(5) 2(-5) 2(-7) 2(1) 1() 2(-5) 2(0)`},
 		{`BEGIN { @a[1] = avg(5); @a[1] = avg(6); @a[2] = avg(7) }`, `@a[1]=2,11 @a[2]=1,7`},
 		// Pointers move by what they point to.
 		{`BEGIN { @p = (int32 *)0x100; @p += 2; @q = (int32 *)0x100; @q -= 1; $p = (int64 *)0x100; @r = $p + 2; @s = $p - 1; @t = 2 + $p }`, `@p[]=264 @q[]=252 @r[]=272 @s[]=248 @t[]=272`},

@@ -184,6 +184,12 @@ func (m *machine) helpers() map[int32]interp.Helper {
 			m.signals = append(m.signals, a[0])
 			return 0, nil
 		},
+		195: func(vm *interp.Machine, a [5]uint64) (uint64, error) { // of a CPU: all values are of CPU 1
+			if a[2] != 1 {
+				return 0, nil
+			}
+			return m.find(vm, a)
+		},
 		1: m.find, 2: m.update, 3: m.remove, 130: m.output,
 		5: number(func() uint64 { m.now += 100; return m.now }), 8: number(func() uint64 { return 2 }),
 		14: number(func() uint64 { return m.pid<<32 | (m.pid + 1) }), 15: number(func() uint64 { return 5<<32 | 4 }),
