@@ -27,7 +27,7 @@ var compiled = []Mutant{
 		Why: "a program that asks for the instruction's address gets a word of SSE",
 	},
 	{
-		Name: "registers-of-c-for-go", In: "trace/source.(*Source).convention",
+		Name: "registers-of-c-for-go", In: "trace/source.arguments",
 		Old: "goArgs", New: "cArgs",
 		By:  host("trace/source", "TestTarget"),
 		Why: "what a script says of a Go program's arguments is in other registers",

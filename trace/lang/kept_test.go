@@ -120,13 +120,13 @@ func TestKept(t *testing.T) {
 func TestParts(t *testing.T) {
 	for _, c := range []struct{ script, want string }{
 		{`enum e { A, B = 3 } struct s { u8 x:3; enum e d:2; s8 z:3; } kprobe:f { $s = (struct s *)arg3; print($s->x); printf("%d", $s->d); print($s->z) }`, `2(6) 0(3) 2(-1)`},
-		{`struct s { s16 v[4]; } kprobe:f { $a = ((struct s *)arg3)->v; print($a[0]); print($a[1]); print($a[arg2]); print($a[arg0]); print($a[arg4]) }`, `2(-2) 2(5) 2(-16) 2(0) 2(0)`},
+		{`struct s { s16 v[4]; } kprobe:f { $a = ((struct s *)arg3)->v; print($a[0]); print($a[1]); print($a[arg2]); print($a[arg0]); print($a[arg4]); $k = 7777; print($a[arg5]) }`, `2(-2) 2(5) 2(-16) 2(0) 2(0) 2(0)`},
 		{`struct s { u16 v[4]; } kprobe:f { $a = ((struct s *)arg3)->v; print($a[0]); print($a[arg2]); $p = ((struct s *)arg3); print($p->v[arg2]) }`, `2(65534) 2(65520) 2(65520)`},
 		{`struct s { s32 a; s32 b; } kprobe:f { $s = *(struct s *)arg3; print($s.a); print($s.b); $p = (struct s *)arg3; print(($p + 1)->a) }`, `2(393214) 2(-1043916) 2(-2147483631)`},
 		{`kprobe:f { $p = (s8 *)arg3; print(*$p); print($p[2]); print(*($p + 2)); print((uint8)*$p) }`, `2(-2) 2(5) 2(5) 2(254)`},
 	} {
 		m := newMachine(t, c.script)
-		for off, v := range map[int]uint64{112: 17, 96: 3, 88: 0x6000, 72: ^uint64(4)} {
+		for off, v := range map[int]uint64{112: 17, 96: 3, 88: 0x6000, 72: ^uint64(4), 64: 4} {
 			m.setReg(off, v)
 		}
 		m.memory[0x6000] = "\xfe\xff\x05\x00\x34\x12\xf0\xff\x11\x00\x00\x80\x00\x00\x00\x00"

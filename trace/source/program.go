@@ -52,6 +52,12 @@ func (s *Source) convention(t *lang.Target, site attach.Site) (c goabi.Conventio
 		}
 		c = of(site)
 	}
+	arguments(t, c, site.Return)
+	return c
+}
+
+// arguments has a target know where functions of a convention find their arguments.
+func arguments(t *lang.Target, c goabi.Convention, returns bool) {
 	switch c {
 	case goabi.C:
 		t.Args = cArgs
@@ -60,10 +66,9 @@ func (s *Source) convention(t *lang.Target, site attach.Site) (c goabi.Conventio
 	default:
 		t.Args = goArgs
 	}
-	if c.Args() == nil && (site.Return || !t.OnStack) {
+	if c.Args() == nil && (returns || !t.OnStack) {
 		t.Hidden = c.Why()
 	}
-	return c
 }
 
 // describeProgram has a target know the arguments of a function of a program, and the program's types, when

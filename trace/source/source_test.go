@@ -18,7 +18,7 @@ import (
 func newSource(t *testing.T) *Source {
 	t.Helper()
 	var syms []kallsyms.Symbol
-	for i, name := range []string{"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).ReadWait", "sonde/kernel/vfs.Write", "main.main", "a/x.Same", "b/x.Same", "sonde/linux/syscall.openFile"} {
+	for i, name := range []string{"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).ReadWait", "sonde/kernel/vfs.Write", "main.main", "a/x.Same", "b/x.Same", "sonde/linux/syscall.openFile", "sonde/arch/amd64/fpu.add.abi0"} {
 		syms = append(syms, kallsyms.Symbol{Addr: 0x1000 + uint64(i)*0x100, Size: 0x80, Type: 'T', Name: name})
 	}
 	table, err := kallsyms.Load(kallsyms.Encode(syms))
@@ -154,14 +154,15 @@ func TestTarget(t *testing.T) {
 		}
 		return got
 	}
-	for point, args := range map[string][]int{"kprobe:vfs.Read": goArgs, "kprobe:do_sys_open": goArgs[1:], "uprobe:sh:main": cArgs, "uprobe:sh:main.main": goArgs, "uprobe:sh:main._omp_fn.0": cArgs, "uprobe:sh:main.asm": stackArgs, "uprobe:sh:asm": goArgs,
+	for point, args := range map[string][]int{"kprobe:vfs.Read": goArgs, "kprobe:do_sys_open": goArgs[1:], "kprobe:fpu.add": stackArgs, "uprobe:sh:main": cArgs, "uprobe:sh:main.main": goArgs, "uprobe:sh:main._omp_fn.0": cArgs, "uprobe:sh:main.asm": stackArgs, "uprobe:sh:asm": goArgs,
 		"t:syscalls:sys_enter_openat": callArgs, "kretprobe:vfs.Read": nil, "t:syscalls:sys_exit_openat": nil} {
 		if got := target(point); !slices.Equal(got.Args, args) || (got.Result != nil) != (args == nil) || got.User != !strings.HasPrefix(point, "k") {
 			t.Errorf("%s: %+v", point, got)
 		}
 	}
-	for point, hidden := range map[string]bool{"uprobe:sh:main.main": false, "uprobe:sh:main.asm": false, "uretprobe:sh:main.asm": true, "uprobe:sh:asm": true, "uretprobe:sh:asm": true, "uretprobe:sh:main.main": false, "uprobe:sh:*": true} {
-		if got := target(point); (got.Hidden != "") != hidden || got.OnStack != strings.HasSuffix(point, ".asm") {
+	for point, hidden := range map[string]bool{"uprobe:sh:main.main": false, "uprobe:sh:main.asm": false, "uretprobe:sh:main.asm": true, "uprobe:sh:asm": true, "uretprobe:sh:asm": true, "uretprobe:sh:main.main": false, "uprobe:sh:*": true,
+		"kprobe:fpu.add": false, "kprobe:sonde/arch/amd64/fpu.add.abi0": false, "kretprobe:fpu.add": true, "kprobe:fpu.*": false} {
+		if got := target(point); (got.Hidden != "") != hidden || got.OnStack != (strings.HasSuffix(point, ".asm") || strings.Contains(point, "fpu.add")) {
 			t.Errorf("%s: %q, on the stack: %v", point, got.Hidden, got.OnStack)
 		}
 	}

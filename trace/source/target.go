@@ -44,6 +44,9 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 	case attach.Kernel, attach.Line, attach.Inline:
 		linux, _ := kallsyms.Linux(p.Options[0])
 		t.Args, t.Pattern = goArgs[linux.Skip:], site.Pattern() || site.Kind == attach.Inline
+		if s.isAssembly(site) {
+			arguments(t, goabi.Stack, site.Return)
+		}
 	case attach.Program:
 		t.User = true
 		if !site.Pattern() && site.Offset == 0 && site.Addr == 0 {
@@ -76,6 +79,15 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 		t.Args, t.Result = nil, &lang.ArgField{Name: "retval", Type: number, Offset: goabi.PtRegsAX}
 	}
 	return t, nil
+}
+
+// isAssembly reports whether a place is a function of the kernel in assembly, as its name says.
+func (s *Source) isAssembly(site attach.Site) bool {
+	if site.Kind != attach.Kernel || site.Pattern() || site.Symbol == "" {
+		return false
+	}
+	sym, err := s.Symbols.Resolve(site.Symbol)
+	return err == nil && strings.HasSuffix(sym.Name, ".abi0")
 }
 
 // placeNames are the names of several places, as attach points have them after the provider.

@@ -41,7 +41,7 @@ func (c Convention) Results() Words {
 func (c Convention) Why() string {
 	switch c {
 	case Stack:
-		return "it is assembly of a Go program, which has arguments and results on the stack, not in registers"
+		return "it is assembly of Go, which has arguments and results on the stack, not in registers"
 	case Asm:
 		return "it is assembly of a Go program, and the file does not say where its arguments are"
 	case Mixed:
