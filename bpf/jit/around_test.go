@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"sonde/bpf/internal/native"
+	"sonde/internal/native"
 )
 
 // TestEnterAndLeave: what the caller puts around the program is executed once, whichever exit is taken,

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"sonde/bpf"
-	"sonde/bpf/internal/native"
+	"sonde/internal/native"
 )
 
 func assemble(t testing.TB, text string) []bpf.Insn {

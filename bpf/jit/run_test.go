@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"sonde/bpf"
-	"sonde/bpf/internal/native"
 	"sonde/internal/conformance"
 	"sonde/internal/interp"
+	"sonde/internal/native"
 )
 
 // The helpers of the tests' programs.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"sonde/bpf"
-	"sonde/bpf/internal/native"
 	"sonde/bpf/random"
 	"sonde/internal/interp"
+	"sonde/internal/native"
 )
 
 // chain is programs that continue as each other: each is at its index of the only map.

@@ -109,3 +109,6 @@ const (
 	zeroLow   = 0x1515151515151515
 	zeroHigh  = 0x1515151515151515
 )
+
+// CPU returns the memory at GS.
+func (m *Machine) CPU() []byte { return m.cpu }
