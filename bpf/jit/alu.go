@@ -9,7 +9,7 @@ var shiftOf = [16]reg{bpf.Lsh >> 4: opShl, bpf.Rsh >> 4: opShr, bpf.Arsh >> 4: o
 
 // arithmetic compiles an instruction of the classes ALU and ALU64.
 func (c *compiler) arithmetic(in bpf.Insn) {
-	dst, src, wide := registers[in.Dst()], registers[in.Src()], in.Is64()
+	dst, src, wide := c.file[in.Dst()], c.file[in.Src()], in.Is64()
 	switch op := in.Operation(); op {
 	case bpf.Mov:
 		c.moveInsn(in, dst, src)

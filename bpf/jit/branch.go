@@ -53,7 +53,7 @@ func (c *compiler) known(pc int, in bpf.Insn) bool {
 
 // compare sets the flags.
 func (c *compiler) compare(in bpf.Insn) {
-	dst, src, wide, bits := registers[in.Dst()], registers[in.Src()], in.Is64(), in.Operation() == bpf.Jset
+	dst, src, wide, bits := c.file[in.Dst()], c.file[in.Src()], in.Is64(), in.Operation() == bpf.Jset
 	switch {
 	case in.UsesSrc() && bits:
 		c.regs(wide, opTest, src, dst)

@@ -100,7 +100,7 @@ func (i *Image) PC(off int) (pc int, ok bool) {
 //
 // Errors: which instruction cannot be compiled, and why.
 func Compile(p *Program, at uintptr, view *View) (*Image, error) {
-	c := &compiler{p: p, at: at, view: view, helpers: map[int]Helper{}, values: map[int]uint64{}, moved: map[int]int32{}}
+	c := &compiler{p: p, at: at, view: view, file: registers, helpers: map[int]Helper{}, values: map[int]uint64{}, moved: map[int]int32{}}
 	if err := c.prepare(); err != nil {
 		return nil, err
 	}
@@ -123,6 +123,7 @@ type compiler struct {
 	p         *Program
 	at        uintptr
 	view      *View
+	file      [bpf.NumRegs]reg // which register each one of the program is
 	functions []function
 	helpers   map[int]Helper
 	values    map[int]uint64 // what 64-bit loads load
