@@ -29,6 +29,7 @@ func rearm(list []*point) (written []uintptr) {
 		}
 	}
 	unjump(out)
+	generalize(list)
 	written = make([]uintptr, 0, len(list))
 	for _, pt := range list {
 		if want := pt.wanted() && !disarmedAll; want != pt.armed {
@@ -84,12 +85,16 @@ func allPoints() []*point { return slices.Collect(points.All) }
 
 // unjump puts breakpoints back where there are jumps. Called with mu held.
 func unjump(list []*point) {
-	list = slices.DeleteFunc(slices.Clone(list), func(pt *point) bool { return !pt.jumped })
+	swapUntilDone(slices.DeleteFunc(slices.Clone(list), func(pt *point) bool { return !pt.jumped }), trapped)
+}
+
+// swapUntilDone is swap, again and again until no CPU is in the way. Called with mu held.
+func swapUntilDone(list []*point, to form) {
 	if len(list) == 0 {
 		return
 	}
 	for {
-		_, err := swap(list, false)
+		_, err := swap(list, func(*point) form { return to })
 		if err == nil {
 			return
 		}
@@ -133,44 +138,45 @@ func covering(addr uintptr) func(yield func(*point) bool) {
 	}
 }
 
-// swap exchanges breakpoints and jumps while the machine is stopped once. A CPU that is in
+// swap exchanges breakpoints and jumps, or jumps and others, while the machine is stopped once. A CPU that is in
 // a point's region, behind its first byte, would execute part of a jump's address. A CPU in
 // the point's slot would return into the region as well; but once a point has a detour no hit
-// uses the slot, and earlier hits left it a grace period ago. Called with mu held.
-func swap(list []*point, in bool) (time.Duration, error) {
-	patches := make([]text.Patch, len(list))
+// uses the slot, and earlier hits left it a grace period ago. A CPU in code that has a handler in it would go on in
+// that after the caller was told that it does not run any more. Called with mu held.
+func swap(list []*point, to func(*point) form) (time.Duration, error) {
+	patches, forms := make([]text.Patch, len(list)), make([]form, len(list))
 	for i, pt := range list {
-		trapped, jump := pt.trapped(), pt.jump()
-		patches[i] = text.Patch{Addr: pt.Addr, Old: trapped[:], New: jump[:]}
-		if !in {
-			patches[i].Old, patches[i].New = patches[i].New, patches[i].Old
-		}
+		forms[i] = to(pt) // once: a sysctl may change meanwhile
+		is, will := pt.bytes(pt.form()), pt.bytes(forms[i])
+		patches[i] = text.Patch{Addr: pt.Addr, Old: is[:], New: will[:]}
 	}
 	took, err := machine.This.Swap(patches, func(ip uintptr) bool {
-		for _, pt := range list {
-			if ip > pt.Addr && ip < pt.Addr+insn.JumpSize {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(list, func(pt *point) bool { return pt.stands(ip) })
 	})
 	if err == nil {
-		for _, pt := range list {
-			pt.jumped = in
+		for i, pt := range list {
+			pt.jumped, pt.fused = forms[i] != trapped, forms[i] == fused
 		}
 	}
 	return took, err
 }
 
-// trapped and jump are the five bytes at pt when it is armed, one way or the other.
-func (pt *point) trapped() (b [insn.JumpSize]byte) {
-	copy(b[:], pt.Orig[:])
-	b[0] = insn.OpInt3
-	return b
+// stands reports whether a CPU at ip is in code that is to be replaced, or that must not be entered any more.
+func (pt *point) stands(ip uintptr) bool {
+	return ip > pt.Addr && ip < pt.Addr+insn.JumpSize || pt.fused && ip >= pt.detour.Fused && ip < pt.detour.Resume
 }
 
-func (pt *point) jump() [insn.JumpSize]byte {
-	b, _ := insn.Jump(uint64(pt.Addr), uint64(pt.detour.Entry)) // boot lays detours out within reach
+// bytes are the five bytes at pt when it is armed, in each form.
+func (pt *point) bytes(f form) (b [insn.JumpSize]byte) {
+	switch f { // boot lays detours out within reach
+	case general:
+		b, _ = insn.Jump(uint64(pt.Addr), uint64(pt.detour.Entry))
+	case fused:
+		b, _ = insn.Jump(uint64(pt.Addr), uint64(pt.detour.Fused))
+	default:
+		copy(b[:], pt.Orig[:])
+		b[0] = insn.OpInt3
+	}
 	return b
 }
 

@@ -172,6 +172,7 @@ func (k *Kprobe) attach(kind kind) error {
 	probes++
 	k.Addr, k.point = addr, pt
 	k.ledger.Open(machine.This.CPUs)
+	k.openTally()
 	k.Flags.Clear(flagsOwn)
 	k.Flags.Set(flagRegistered | k.whole().manner())
 	if k.wantsPost() || !k.jumpable() {
@@ -283,6 +284,7 @@ func forget(gone []*Kprobe) {
 		pt.retire(since)
 	}
 	for _, k := range gone {
+		k.closeTally()
 		k.point = nil
 		k.Flags.Clear(flagsOwn)
 		k.whole().detached()

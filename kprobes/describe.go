@@ -26,6 +26,8 @@ type Description struct {
 	Probes []ProbeInfo    // those there now, in order of registration
 	Armed  bool           // a breakpoint or a jump is in place
 	Jumped bool           // a jump
+	Fused  bool           // to code that has the handler in it
+	Unfit  string         // why it is not fused, if a probe there could be; ""
 	Slot   uintptr        // of the probes there; 0: none
 	Detour *detour.Detour // of the probes there; nil: none
 	Near   []Neighbour    // probes close by, in order of address
@@ -100,6 +102,7 @@ func (d *Description) describe(pt *point) {
 	d.Slot, d.Detour, d.Armed, d.Jumped = pt.Slot, pt.detour, pt.armed, pt.jumped
 	d.Pre, d.Post = pt.Way(false), pt.Way(true)
 	d.Check = int(pt.Check.Len)
+	d.Fused, d.Unfit = pt.fused, pt.unfit()
 	for _, k := range pt.probes() {
 		d.Probes = append(d.Probes, k.info())
 	}
@@ -143,7 +146,7 @@ func (k *Kprobe) info() ProbeInfo {
 	}
 }
 
-// Way says how k's hits are executed: jump, or a word of place.Way; "off" if its point is not armed.
+// Way says how k's hits are executed: fused, jump, or a word of place.Way; "off" if its point is not armed.
 // It also returns whether its handlers are called, and what became of the hits.
 func (k *Kprobe) Way() (way string, disabled bool, l Ledger) {
 	mu.Lock()
@@ -152,6 +155,8 @@ func (k *Kprobe) Way() (way string, disabled bool, l Ledger) {
 	switch {
 	case k.point == nil || !k.point.armed:
 		return "off", disabled, l
+	case k.point.fused:
+		return "fused", disabled, l
 	case k.point.jumped:
 		return "jump", disabled, l
 	}

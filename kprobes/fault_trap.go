@@ -237,7 +237,7 @@ func toOriginal(r *amd64.Regs) {
 		return
 	}
 	_, addr := machine.This.Detours.Find(ip)
-	if pt := points.Find(addr); pt != nil && pt.detour != nil && pt.detour.Pushed(ip) {
-		r.SP += 8
+	if pt := points.Find(addr); pt != nil && pt.detour != nil {
+		r.SP += 8 * uint64(pt.detour.Depth(ip))
 	}
 }

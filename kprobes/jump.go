@@ -58,6 +58,9 @@ type Candidate struct {
 	Detour *detour.Detour  // nil if it has none yet
 	Begins detour.Template // what a detour for the probes there begins with
 
+	Lone  *Kprobe // the only probe there, if its handler can be compiled; nil: none is
+	Count int32   // where at GS hits are counted that run its code
+
 	turn int // of the point, when it was listed
 }
 
@@ -70,8 +73,12 @@ func Candidates() (list []Candidate) {
 		return nil
 	}
 	for pt := range points.All {
-		if pt.armed && !pt.jumped && pt.jumpable() && (pt.detour == nil || !pt.crowded()) {
-			list = append(list, Candidate{pt.Addr, int(pt.Check.Len), pt.detour, pt.template(), pt.turn})
+		if pt.armed && (!pt.jumped || pt.form() != pt.wants()) && pt.jumpable() && (pt.detour == nil || !pt.crowded()) {
+			c := Candidate{Addr: pt.Addr, Check: int(pt.Check.Len), Detour: pt.detour, Begins: pt.template(), turn: pt.turn}
+			if k := pt.lone(); k != nil {
+				c.Lone, c.Count = k, int32(k.tally().at)
+			}
+			list = append(list, c)
 		}
 	}
 	slices.SortFunc(list, func(a, b Candidate) int { return cmp.Compare(a.Addr, b.Addr) })
@@ -131,7 +138,7 @@ func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 	var list []*point
 	for _, c := range cands {
 		pt := points.Find(c.Addr)
-		if pt != nil && pt.detour == c.Detour && pt.turn == c.turn && pt.armed && !pt.jumped &&
+		if pt != nil && pt.detour == c.Detour && pt.turn == c.turn && pt.armed && (!pt.jumped || pt.form() != pt.wants()) &&
 			pt.jumpable() && place.Way(pt.way.Load()) == place.Detoured {
 			list = append(list, pt)
 		}
@@ -139,7 +146,7 @@ func Jump(cands []Candidate) (done int, stopped time.Duration, err error) {
 	if noJumps || len(list) == 0 {
 		return 0, 0, nil
 	}
-	if stopped, err = swap(list, true); err != nil {
+	if stopped, err = swap(list, (*point).wants); err != nil {
 		return 0, stopped, err
 	}
 	return len(list), stopped, nil

@@ -81,6 +81,7 @@ type Kprobe struct {
 
 	kind   kind
 	ledger ledger.Accounts
+	fused  *tally // hits that ran the handler's code in the detour; nil: there can be none. See tally
 	// guarded by mu:
 	point *point
 	owner string // the module that registered it, "" for the kernel
@@ -297,7 +298,12 @@ type Ledger = ledger.Ledger
 // Ledger returns the probe's counts.
 //
 // Context: any.
-func (k *Kprobe) Ledger() Ledger { return k.ledger.Ledger() }
+func (k *Kprobe) Ledger() Ledger {
+	l, n := k.ledger.Ledger(), k.tallied()
+	l.Entered += n
+	l.Handled += n
+	return l
+}
 
 // NMissed returns how many hits did not call the handler because they happened inside a
 // handler.

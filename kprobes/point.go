@@ -42,6 +42,7 @@ type point struct {
 	// guarded by mu:
 	armed  bool           // INT3 is in place, or
 	jumped bool           // a jump to the detour
+	fused  bool           // the jump leads to its Fused
 	detour *detour.Detour // nil if there is none
 	turn   int            // how often way has changed
 	seen   uint64         // the round of pointsOf that saw it last

@@ -16,17 +16,14 @@ import (
 // At returns what the check knows about the function that contains addr.
 func At(addr uintptr) Function { return function(addr) }
 
-// Draft returns the detour that the probe at addr has or would get, and its code from Entry
+// Draft returns the detour that the probe at addr would get, laid out where the next one goes, and its code from Entry
 // on. fn is the function, size the region's length, check that of the stack check there
-// without its last branch. If head is 0, the detour is laid out where the next one goes.
-// returns says that there is a return probe and nothing else.
+// without its last branch.
 //
 // Errors: an Obstacle that Check does not see, because it depends on where the detour is.
-func Draft(fn Function, addr, head uintptr, size, check int, begins detour.Template) (detour.Detour, []byte, Obstacle) {
-	if head == 0 {
-		head, _ = kprobes.Detours().Next()
-	}
-	p, why := layout(fn, addr, head, size, check, begins)
+func Draft(fn Function, addr uintptr, size, check int, begins detour.Template) (detour.Detour, []byte, Obstacle) {
+	head, _ := kprobes.Detours().Next()
+	p, why := layout(&request{fn: fn, addr: addr, head: head, size: size, check: check, begins: begins})
 	if why.Reason != Fine {
 		return detour.Detour{}, nil, why
 	}

@@ -7,7 +7,9 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/kernel/text"
+	"sonde/kprobes"
 	"sonde/kprobes/detour"
+	"sonde/kprobes/fuse"
 )
 
 // A detour, from its beginning:
@@ -15,6 +17,7 @@ import (
 //
 //	head    calls the handlers: Begin of detour.Detour. Within it
 //	entry   the stack check, if the probed function begins with one
+//	fused   the stack check and the handler itself, if that can be compiled: package fuse
 //	resume  the copy of the region; JMP back
 //
 // The stack check comes before the handlers, because if it fails the call has not happened
@@ -25,19 +28,37 @@ type plan struct {
 	detour.Detour
 	code []byte
 	copy Copy // without a stack check
+
+	fused *fuse.Code // from Slow on; nil: there is none
 }
 
-// layout lays out the detour of the probe at addr, in a function with the original bytes
-// fn, for address head. size is the region's length; check is the length of the stack check
-// including its last branch, or 0; begins is the template of its beginning.
-func layout(fn Function, addr, head uintptr, size, check int, begins detour.Template) (*plan, Obstacle) {
-	p := &plan{Detour: detour.Detour{Addr: addr, Head: head, Len: uintptr(size), Begins: begins}}
+// A request is what a detour is laid out for.
+type request struct {
+	fn     Function // with its original bytes
+	addr   uintptr  // of the probe
+	head   uintptr  // of the detour
+	size   int      // the region's length
+	check  int      // the length of the stack check, including its last branch, or 0
+	begins detour.Template
+
+	lone  *kprobes.Kprobe // whose handler is compiled into it; nil: nobody's
+	count int32           // where at GS its hits are counted
+}
+
+// layout lays out a detour.
+func layout(r *request) (*plan, Obstacle) {
+	fn, addr, head, size, check := r.fn, r.addr, r.head, r.size, r.check
+	p := &plan{Detour: detour.Detour{Addr: addr, Head: head, Len: uintptr(size), Begins: r.begins}}
 	off := int(uint64(addr) - fn.Addr)
 	var entry int
 	p.code, entry = p.Begin()
 	p.Entry = head + uintptr(entry)
+	general := p.Entry
 	if check > 0 {
 		p.stackCheck(fn.Code, check)
+	}
+	if r.lone != nil {
+		p.fuse(r, general)
 	}
 	p.Resume = p.here()
 	p.Fill(p.code)
@@ -54,7 +75,8 @@ func layout(fn Function, addr, head uintptr, size, check int, begins detour.Temp
 	if len(p.code) > detour.Size {
 		panic("optprobe: a detour is too long") // regions are at most kprobes.maxCovered
 	}
-	p.Original, p.Pushed = p.original, p.pushed
+	p.End = p.here()
+	p.Original, p.Depth = p.original, p.depth
 	return p, Obstacle{}
 }
 
@@ -110,10 +132,15 @@ func (p *plan) original(ip uintptr) uintptr {
 	return p.Addr + p.Len
 }
 
-// pushed implements Detour.Pushed.
-func (p *plan) pushed(ip uintptr) bool {
-	at, ok := p.copy.Original(uint64(ip))
-	return ok && at.Pushed
+// depth implements Detour.Depth.
+func (p *plan) depth(ip uintptr) int {
+	if p.fused != nil && ip >= p.Slow && ip < p.Resume {
+		return p.fused.Depth(int(ip - p.Slow))
+	}
+	if at, ok := p.copy.Original(uint64(ip)); ok && at.Pushed {
+		return 1
+	}
+	return 0
 }
 
 // write writes the detour to the address it was laid out for.

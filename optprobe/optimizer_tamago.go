@@ -20,6 +20,7 @@ import (
 	"sonde/kernel/refusal"
 	"sonde/kernel/tape"
 	"sonde/kprobes"
+	"sonde/kprobes/detour"
 	"sonde/sysctl"
 )
 
@@ -120,6 +121,9 @@ func start() error {
 	w := &worker{wake: make(chan struct{}, 1)}
 	kprobes.SetOptimizer(w)
 	kthread.Run("kprobe-optimizer", w.run)
+	refit := func(bool) error { kprobes.Refit(nil); return nil }
+	detour.Fusing.OnChange(refit)
+	detour.Plain.OnChange(refit)
 	Optimization.OnChange(func(on bool) error { kprobes.SetJumps(on); return nil })
 	return nil
 }
@@ -235,7 +239,7 @@ func plant(fn Function, c *kprobes.Candidate, size int) bool {
 	if full = !ok; full {
 		return false
 	}
-	p, why := layout(fn, c.Addr, head, size, c.Check, c.Begins)
+	p, why := layout(&request{fn: fn, addr: c.Addr, head: head, size: size, check: c.Check, begins: c.Begins, lone: c.Lone, count: c.Count})
 	if why.Reason == Fine {
 		p.write()
 		if c.Bind(&p.Detour) {

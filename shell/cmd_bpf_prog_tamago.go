@@ -74,10 +74,27 @@ func printProg(out io.Writer, p *program.Prog) error {
 	fmt.Fprintf(out, "\tloaded_at %s  xlated %dB  jited %dB  stack %dB%s%s\n", p.LoadedAt.UTC().Format(time.RFC3339),
 		bpf.InsnBytes*len(c.Insns), len(code), c.Stack, ids("  map_ids ", p.Maps(), func(m *program.Map) int { return m.ID }),
 		ids("  link_ids ", p.Links(), func(l *program.Link) int { return l.ID }))
+	fmt.Fprintf(out, "\tfused %s\n", fusedText(p))
 	if n := p.Budget(); n > 0 {
 		fmt.Fprintf(out, "\tbudget %.1f%%  throttled %d\n", float64(n)/10, a.Throttled)
 	}
 	return printPins(out, p)
+}
+
+// fusedText says at how many of its places a program is fused with what is executed there, or why it cannot be.
+func fusedText(p *program.Prog) string {
+	if err := p.Fusible(); err != nil {
+		return "no: " + err.Error()
+	}
+	fused, all := 0, 0
+	for _, l := range p.Links() {
+		for _, at := range l.Places() {
+			if all++; at.Way == "fused" {
+				fused++
+			}
+		}
+	}
+	return fmt.Sprintf("at %d of %d places", fused, all)
 }
 
 func bpfBudget(_ *Context, args []string) error {

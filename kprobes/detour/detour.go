@@ -22,12 +22,20 @@ type Detour struct {
 	Resume uintptr  // where the copy begins
 	Len    uintptr  // bytes from Addr on that the jump replaces or the copy executes
 	Begins Template // what it begins with
+
+	// Code that has the handler in it, from Slow to Resume: package fuse. It is entered at Fused; 0: there is none, and Why
+	// is the reason. For is the *Kprobe whose handler that is.
+	Slow  uintptr
+	Fused uintptr
+	For   any
+	Why   error
+	End   uintptr // behind all of it
 	// Original returns where the instruction at ip, in the detour, belongs.
 	// Context: any.
 	Original func(ip uintptr) uintptr
-	// Pushed reports whether at ip, in the detour, a call has been left half
-	// done: its return address is on the stack already. Context: any.
-	Pushed func(ip uintptr) bool
+	// Depth returns how many words the code at ip, in the detour, has pushed: what the handler's code saves, or a return
+	// address. Context: any.
+	Depth func(ip uintptr) int
 
 	Point   any     // kept for CPUs still on their way to its handlers
 	PointAt uintptr // where its address stands in the detour; by Fill
@@ -48,3 +56,7 @@ const (
 // moves registers and calls that function.
 var Plain = sysctl.NewBool("debug.kprobes-plain", false,
 	"let new detours only save and restore registers, and do the rest in Go")
+
+// Fusing has programs compiled into detours.
+var Fusing = sysctl.NewBool("debug.kprobes-fused", true,
+	"put small programs into the detours of their places, where no call is needed")

@@ -173,6 +173,9 @@ func (a *attachment) Detach() grace.Change { return kprobes.Remove(a.probes) }
 // Errors: those of EnableKprobes.
 func (a *attachment) Enable(on bool) error { return kprobes.EnableKprobes(a.probes, on) }
 
+// Refit is part of attach.Refitter.
+func (a *attachment) Refit() { kprobes.Refit(a.probes) }
+
 // Skipped is part of attach.Selection.
 func (a *attachment) Skipped() int { return a.skipped }
 

@@ -78,7 +78,7 @@ var indirect = []struct {
 	{"sonde/kprobes.(*point).fixedUp", nil, "a fault-handler"},
 	{"sonde/kprobes.(*state).handlerFault", nil, "a fault-handler"},
 	{"sonde/kprobes.OriginalIP", names{"sonde/optprobe.(*plan).original*"}, "the original of an IP in a detour"},
-	{"sonde/kprobes.toOriginal", names{"sonde/optprobe.(*plan).pushed*"}, "whether a detour has pushed a return address"},
+	{"sonde/kprobes.toOriginal", names{"sonde/optprobe.(*plan).depth*"}, "whether a detour has pushed a return address"},
 	{"sonde/probe/program.helpMeter", nil, "the program, whose handler it is"},
 	{"sonde/probe/program.process", names{"sonde/linux/proc.Identify"}, "what boot passes to program.SetProcesses"},
 	{"sonde/probe/program.userRegs", names{"sonde/linux/proc.Registers"}, "what boot passes to program.SetProcesses"},
@@ -111,7 +111,7 @@ var cold = names{
 	"sonde/kernel/die.Fatal", "sonde/kernel/die.strayBreakpoint", "sonde/kernel/die.Symbol", "sonde/kernel/die.panics",
 	"sonde/kprobes.(*Jprobe).mirror", "sonde/kprobes.(*Camera).mirror", "sonde/probe/handler.(*Kind).Kill", "sonde/probe/handler.watch", "sonde/kprobes.refault", "sonde/kprobes.bug",
 	"sonde/kernel/cpu.HaltForever",
-	"sonde/optprobe.(*plan).original*", "sonde/optprobe.(*plan).pushed*",
+	"sonde/optprobe.(*plan).original*", "sonde/optprobe.(*plan).depth*",
 	"runtime.morestack*", "runtime.panic*",
 }
 

@@ -15,19 +15,19 @@ var jumps = []Mutant{
 		Why: "the jump is written under a CPU that goes on in its middle",
 	},
 	{
-		Name: "region-ends-too-early", In: "kprobes.swap",
+		Name: "region-ends-too-early", In: "kprobes.(*point).stands",
 		Old: "JumpSize", New: "JumpSize-1",
 		By:  host("kprobes", "TestJumpRetries"),
 		Why: "a CPU before the last byte of the jump is not seen",
 	},
 	{
-		Name: "region-begins-too-late", In: "kprobes.swap",
+		Name: "region-begins-too-late", In: "kprobes.(*point).stands",
 		Old: "Addr &", New: "Addr+1 &",
 		By:  host("kprobes", "TestJumpRetries"),
 		Why: "a CPU at the second byte of the jump is not seen",
 	},
 	{
-		Name: "region-begins-too-early", In: "kprobes.swap",
+		Name: "region-begins-too-early", In: "kprobes.(*point).stands",
 		Old: "ip > pt", New: "ip >= pt",
 		By:  host("kprobes", "TestJumpRetries"),
 		Why: "a CPU that would simply take the jump keeps it from being written",
@@ -81,7 +81,7 @@ var jumps = []Mutant{
 		Why: "an optimizer that began before writes jumps although the sysctl is 0 now",
 	},
 	{
-		Name: "jump-leads-past-the-entry", In: "kprobes.(*point).jump",
+		Name: "jump-leads-past-the-entry", In: "kprobes.(*point).bytes",
 		Old: "Entry)", New: "Resume)",
 		By:  host("kprobes", "TestJumpIn"),
 		Why: "the handlers are not called",

@@ -53,7 +53,7 @@ var lists = []struct {
 	name    string
 	mutants []Mutant
 }{
-	{"registering", registering}, {"hits", hits}, {"nested", nested}, {"cameras", cameras}, {"returns", returns}, {"jumps", jumps},
+	{"registering", registering}, {"hits", hits}, {"nested", nested}, {"cameras", cameras}, {"returns", returns}, {"jumps", jumps}, {"fused", fused},
 	{"assembly", assembly}, {"machine", machine}, {"images", images}, {"code", code}, {"points", points},
 	{"programs", programs}, {"userprobes", userprobes}, {"traphits", trapHits}, {"data", callData}, {"watchpoints", watchpoints},
 	{"memory", memory}, {"signals", signals}, {"jobs", jobs}, {"selects", selects}, {"places", places},

@@ -196,13 +196,13 @@ var points = []Mutant{
 		Why: "each jump takes a detour for good",
 	},
 	{
-		Name: "jump-out-given-up", In: "kprobes.unjump",
+		Name: "jump-out-given-up", In: "kprobes.swapUntilDone",
 		Old: "text\n\t\t}", New: "text\n\t\t}\n\t\tif true {\n\t\t\treturn\n\t\t}",
 		By:  host("kprobes", "TestJumpRetries"),
 		Why: "a jump stays when a CPU was in the way once",
 	},
 	{
-		Name: "jump-out-stopped-by-a-late-cpu", In: "kprobes.unjump",
+		Name: "jump-out-stopped-by-a-late-cpu", In: "kprobes.swapUntilDone",
 		Old: "ETIMEDOUT", New: "EIO",
 		By:  host("kprobes", "TestJumpOutWaitsForLateCPUs"),
 		Why: "a CPU that is late while a jump is taken out ends the kernel",

@@ -51,7 +51,11 @@ func (p *Place) writePath(w io.Writer) {
 			end = "target"
 		}
 	}
-	fmt.Fprintf(w, " JMP  at %s --> entry %s --> handlers --> resume %s --> %s\n", from, short(p.Layout.Entry), short(p.Layout.Resume), end)
+	if p.Fused {
+		fmt.Fprintf(w, " JMP  at %s --> fused %s --> resume %s --> %s\n", from, short(p.Layout.Fused), short(p.Layout.Resume), end)
+	} else {
+		fmt.Fprintf(w, " JMP  at %s --> entry %s --> handlers --> resume %s --> %s\n", from, short(p.Layout.Entry), short(p.Layout.Resume), end)
+	}
 	if len(p.blockers()) == 0 {
 		fmt.Fprintf(w, " INT3 at %s --> #BP --> handlers --> resume %s --> %s\n", from, short(p.Layout.Resume), end)
 	}
@@ -66,12 +70,35 @@ func (p *Place) part(addr uint64, in *insn.Inst) string {
 	case addr == p.Layout.Resume:
 		return "resume: the copy. A hit of the INT3 continues here, too"
 	case addr > p.Layout.Resume:
+	case addr == p.Layout.Slow:
+		return "a hit inside of another one, or of a program: the general way, after all"
+	case addr == p.Layout.Fused:
+		return "fused: the program itself. A hit of the only probe begins here"
+	case p.inFused(addr):
 	case in.IsPushf():
 		return "the handlers"
 	case p.returnOnly() && addr == p.Layout.Entry+p.checkLen():
 		return "only a return probe: no handler to call, no switch of stacks"
 	case addr == p.Layout.Entry:
 		return "entry: the stack check, once. If it fails, no hit is counted"
+	}
+	return ""
+}
+
+// inFused reports whether an address is in the code that has the program in it.
+func (p *Place) inFused(addr uint64) bool {
+	return p.Layout.Fused != 0 && addr >= p.Layout.Slow && addr < p.Layout.Resume
+}
+
+// fusedNote explains an instruction there.
+func (p *Place) fusedNote(addr uint64, in *insn.Inst) string {
+	switch {
+	case in.Flow == insn.Jcc && in.Target(addr) == p.Layout.Slow:
+		return "--> the general way"
+	case in.Flow == insn.Jmp && addr < p.Layout.Fused:
+		return "--> the handlers"
+	case in.Flow == insn.Jcc && in.Target(addr)-p.Fn.Addr < uint64(len(p.Fn.Code)):
+		return "--> morestack"
 	}
 	return ""
 }
@@ -112,6 +139,8 @@ func (p *Place) wayNote(at int, in *insn.Inst) string {
 	addr := p.Layout.Entry + uint64(at)
 	reg := in.RMReg()
 	switch {
+	case p.inFused(addr):
+		return p.fusedNote(addr, in)
 	case in.Flow == insn.Jcc && in.Target(addr)-p.Fn.Addr < uint64(len(p.Fn.Code)):
 		return "--> morestack"
 	case in.IsPushf():

@@ -120,19 +120,20 @@ func (p *Place) draft() {
 	if len(p.Why) > 0 {
 		return
 	}
-	head, begins := uintptr(0), detour.Call
+	var d detour.Detour
+	var code []byte
 	if p.Detour != nil {
-		head, begins = p.Detour.Head, p.Detour.Begins
-	}
-	d, code, why := optprobe.Draft(p.Fn, p.Addr, head, p.Size, p.Check, begins)
-	if why.Reason != optprobe.Fine {
-		p.Why = append(p.Why, why)
-		return
-	}
-	if head != 0 {
-		code = optprobe.Live(d.Entry, len(code))
+		d = *p.Detour
+		code = optprobe.Live(d.Entry, int(d.End-d.Entry))
+	} else {
+		var why optprobe.Obstacle
+		if d, code, why = optprobe.Draft(p.Fn, p.Addr, p.Size, p.Check, detour.Call); why.Reason != optprobe.Fine {
+			p.Why = append(p.Why, why)
+			return
+		}
 	}
 	p.Layout = Layout{
 		Entry: uint64(d.Entry), Resume: uint64(d.Resume), Len: uint64(d.Len), Code: code,
+		Slow: uint64(d.Slow), Fused: uint64(d.Fused),
 	}
 }

@@ -31,6 +31,8 @@ type Place struct {
 type Layout struct {
 	Entry  uint64 // where the jump leads
 	Resume uint64 // where the copy begins
+	Slow   uint64 // where the code begins that has the program in it, if there is any; up to Resume
+	Fused  uint64 // where that is entered
 	Len    uint64 // bytes of the function that the copy executes or the jump replaces
 	Code   []byte
 }
@@ -71,6 +73,10 @@ func (p *Place) verdict() string {
 		return "Not probed. A probe here would be hit by a JUMP."
 	case len(p.Probes) == 0:
 		return "Not probed. A probe here would be hit by an INT3: see WHY NOT."
+	case p.Fused:
+		return "Probed and hit by a JUMP to the program itself: [OPTIMIZED], fused."
+	case p.Jumped && p.Unfit != "":
+		return "Probed and hit by a JUMP: [OPTIMIZED]. Not fused: " + p.Unfit + "."
 	case p.Jumped:
 		return "Probed and hit by a JUMP: [OPTIMIZED]."
 	case !p.Armed:

@@ -35,6 +35,7 @@ type Options struct {
 	Most     int          // places that a pattern may fit; 0: any number
 	Disabled bool         // begin disabled
 	Owner    string       // the module to blame; "": the one that the caller runs for
+	Fuse     Fuser        // compiles the handler for one place; nil: nothing does. Kinds that do not know it call the handler
 }
 
 // A Link is a handler that is attached to places.

@@ -219,6 +219,9 @@ func (a *asm) table(m *Map, offset uintptr) {
 	a.put(0x4c, 0x01, 0xd8) // ADDQ R11, AX
 }
 
+// offsetIP is where in amd64.Regs IP is.
+const offsetIP = int32(unsafe.Offsetof(amd64.Regs{}.IP))
+
 // registersAt maps a place in Linux's struct pt_regs, which programs are written for, to one in amd64.Regs.
 func registersAt(off int32, size int) (int32, error) {
 	const (

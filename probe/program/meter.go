@@ -62,7 +62,8 @@ func (v *version) makeDoors() error {
 	return nil
 }
 
-// choose sets the door of each version. Called with mu held.
+// choose sets the door of each version. When it returns, no CPU is in code that goes by no door, but where there is
+// none to go by. Called with mu held.
 func (p *Prog) choose() {
 	for _, v := range p.versions() {
 		if v == nil {
@@ -76,6 +77,9 @@ func (p *Prog) choose() {
 			to = v.metered
 		}
 		atomic.StoreUintptr(&v.door, to)
+	}
+	for _, l := range p.links {
+		l.Parts.Refit()
 	}
 }
 

@@ -88,6 +88,14 @@ func (l *Link) attach(c *grace.Change, skip int, sites []attach.Site, o *attach.
 	if err != nil {
 		return err
 	}
+	if through == nil && l.Prog.seesRegisters() {
+		with := attach.Options{}
+		if o != nil {
+			with = *o
+		}
+		with.Fuse = fuser{v}
+		o = &with
+	}
 	return l.Parts.Begin(c, sites, l.handler(v, sites, through), o)
 }
 

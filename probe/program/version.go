@@ -89,10 +89,7 @@ func (p *Prog) versions() (all [maxSkip + 2]*version) {
 // compile makes the code of a version, and puts it where it can be executed.
 func (p *Prog) compile(v *version, skip int) error {
 	v.prog, v.skip = p, skip
-	source := &jit.Program{Insns: p.Checked.Insns, Stack: p.Checked.Frames}
-	for _, load := range p.Checked.Ctx {
-		source.Ctx = append(source.Ctx, jit.CtxLoad{PC: load.PC, Off: int32(load.Off)})
-	}
+	source := v.source()
 	// Its length does not depend on where in the pool it is, and is not known before.
 	image, err := jit.Compile(source, code.start, v.view())
 	if err != nil {
@@ -119,6 +116,16 @@ func (p *Prog) compile(v *version, skip int) error {
 	writeCode(v.soft, v.eitherCode())
 	writeCode(v.tail-costSize, v.tailCode())
 	return nil
+}
+
+// source is what is compiled.
+func (v *version) source() *jit.Program {
+	c := v.prog.Checked
+	source := &jit.Program{Insns: c.Insns, Stack: c.Frames}
+	for _, load := range c.Ctx {
+		source.Ctx = append(source.Ctx, jit.CtxLoad{PC: load.PC, Off: int32(load.Off)})
+	}
+	return source
 }
 
 // view is what the program sees.

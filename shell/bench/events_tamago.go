@@ -10,11 +10,15 @@ import (
 // The rows of programs: the same probe by a jump, with an empty handler of Go's, and with programs. What a
 // program takes is its row less link.
 //
-// bpf_b, bpf_r and bpf_ro are bpf_count's program where rows b, r and ro have theirs.
+// bpf_count and bpf_log2 are put into the detour of a function in assembly, where all is live, and those of _go into that
+// of one that Go has compiled. bpf_b, bpf_r and bpf_ro are bpf_count's program where rows b, r and ro have theirs.
 func init() {
 	rows = append(rows, row{name: "link", target: callMov, plant: plantLink, jump: true, event: true})
 	for _, p := range []struct{ name, text string }{{"bpf_empty", "r0 = 0\nexit"}, {"bpf_count", counting}, {"bpf_keyed", keyed}, {"bpf_log2", histogram}, {"bpf_record", recording}} {
 		rows = append(rows, row{name: p.name, target: callMov, plant: plantProgram(p.name, p.text, probed), jump: true, event: true})
+	}
+	for _, p := range []struct{ name, text string }{{"bpf_count_go", counting}, {"bpf_log2_go", histogram}} {
+		rows = append(rows, row{name: p.name, target: callGo, plant: plantProgram(p.name, p.text, "sonde/shell/bench.targetGo"), jump: true, event: true})
 	}
 	rows = append(rows, row{name: "bpf_b", target: callMov, plant: plantProgram("bpf_b", counting, probed), event: true})
 	for _, jump := range []bool{false, true} {

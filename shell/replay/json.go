@@ -28,6 +28,7 @@ func (rec *Recording) WriteJSON(w io.Writer) error {
 		j.key("lost").number(int64(rec.Lost))
 		j.key("complete").boolean(rec.Complete)
 		j.key("original").array(len(rec.Original), func(i int) { j.code(&rec.Original[i]) })
+		j.key("fused").array(len(rec.Fused), func(i int) { j.code(&rec.Fused[i]) })
 		j.key("explain").text(rec.Explain)
 		j.key("frames").array(len(rec.Frames), func(i int) { j.frame(&rec.Frames[i]) })
 	})

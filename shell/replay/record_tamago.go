@@ -16,6 +16,7 @@ import (
 	"sonde/kernel/text"
 	"sonde/kprobes"
 	"sonde/kprobes/place"
+	"sonde/optprobe"
 	"sonde/optprobe/explain"
 	"sonde/probe/attach"
 	"sonde/probe/attach/places"
@@ -40,6 +41,8 @@ type Shot struct {
 	film   *glass.Film
 	camera kprobes.Camera
 	at     kprobes.Description
+	fused  []byte // what hits have executed before there was a camera, with the program in it
+	from   uintptr
 	spot   attach.Site
 	probe  *kprobes.Kprobe
 	ret    *kprobes.Kretprobe
@@ -98,6 +101,10 @@ func (s *Shot) begin(q Request) error {
 	}
 	if err := q.Tier.fits(&d); err != nil {
 		return err
+	}
+	if d.Fused {
+		s.from = d.Detour.Fused
+		s.fused = optprobe.Live(s.from, int(d.Detour.Resume-s.from))
 	}
 	first := q.Tier.breakpoint() // before there can be a detour
 	add := func() error { return s.addProbe(q.Tier, len(d.Probes) > 0) }
@@ -231,6 +238,7 @@ func (s *Shot) probed() *Take {
 		Addr: uint64(d.Addr), Func: uint64(d.Func), FuncSize: uint64(d.Size), Slot: uint64(d.Slot),
 		Original: kprobes.Original(d.Addr, min(glass.CodeBytes, d.Func+d.Size-d.Addr)),
 	}
+	t.Fused, t.FusedAt = s.fused, uint64(s.from)
 	if d.Detour != nil {
 		t.Resume, t.Back = uint64(d.Detour.Resume), uint64(d.Addr+d.Detour.Len)
 	}

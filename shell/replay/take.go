@@ -16,6 +16,8 @@ type Take struct {
 	Slot           uint64 // the copy of the instruction; 0: none
 	Resume, Back   uint64 // the copy in the detour, and where it continues; 0: there is no detour
 	Original       []byte // the code at Addr without probes
+	Fused          []byte // what a hit executes when there is no camera, if that has the program in it; nil: the same
+	FusedAt        uint64 // where
 	Hit            uint64
 	Frames         []glass.Frame
 	Lost           int
@@ -39,6 +41,7 @@ type Recording struct {
 	Lost     int
 	Complete bool
 	Original []Code
+	Fused    []Code
 	Explain  string
 	Frames   []Frame
 }
@@ -101,6 +104,11 @@ func (t *Take) Recording() *Recording {
 	}
 	rec.File, rec.Line = t.Line(t.Addr)
 	rec.Original = t.original()
+	for at := 0; at < len(t.Fused); {
+		n, text := t.asm(t.FusedAt+uint64(at), t.Fused[at:])
+		rec.Fused = append(rec.Fused, Code{t.FusedAt + uint64(at), t.Fused[at : at+n], text})
+		at += n
+	}
 	var last *glass.Frame // with registers
 	for i := range t.Frames {
 		f := &t.Frames[i]

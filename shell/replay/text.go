@@ -15,6 +15,9 @@ const width = listing.Width
 func (rec *Recording) WriteText(w io.Writer) error {
 	var b bytes.Buffer
 	rec.head(&b)
+	for _, c := range rec.Fused {
+		fmt.Fprintf(&b, "      fused  %-24s  %s\n", listing.Bytes(c.Bytes), c.Asm)
+	}
 	for i := range rec.Frames {
 		rec.line(&b, i)
 		rec.details(&b, i)
@@ -55,6 +58,9 @@ func (rec *Recording) head(w io.Writer) {
 		who = fmt.Sprintf("process %d, thread %d", f.PID, f.TID)
 	}
 	fmt.Fprintf(w, "  %s, CPU %d, hit %d, %s\n", who, f.CPU, rec.Hit, rec.Tier)
+	if n := len(rec.Fused); n > 0 {
+		fmt.Fprintf(w, "  without the camera the program is fused with the place: %d instructions\n", n)
+	}
 }
 
 func (rec *Recording) foot(w io.Writer) {

@@ -25,7 +25,7 @@ func init() {
 // where the instructions in copies belong. They can be probed as any others.
 var changers = []string{
 	"sonde/kernel/text.Poke", "sonde/kernel/text.WriteSlot", "sonde/kernel/smp.callOthers", "sonde/kernel/smp.called",
-	"sonde/optprobe.(*plan).original", "sonde/optprobe.(*plan).pushed",
+	"sonde/optprobe.(*plan).original", "sonde/optprobe.(*plan).depth",
 }
 
 // change makes probes of each kind come and go, and copies fault.

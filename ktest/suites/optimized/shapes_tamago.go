@@ -14,8 +14,8 @@ import (
 )
 
 func init() {
-	suites.Add("optimized/every_boundary_of_every_shape", everyShape)
-	suites.Add("optimized/every_boundary_of_every_go_function", everyFunction)
+	suites.Add("optimized/every_boundary_of_every_shape", func(t *suites.T) { everyShape(t, clobbers) })
+	suites.Add("optimized/every_boundary_of_every_go_function", func(t *suites.T) { everyFunction(t, clobbers) })
 	suites.Add("optimized/every_fifth_byte_at_once", severalAtOnce)
 }
 
@@ -38,13 +38,14 @@ func accepted(t *suites.T, ks []*kprobes.Kprobe) (list []*kprobes.Kprobe) {
 	return list
 }
 
-// clobber is a handler that changes all it may.
+// clobber is a handler that changes all it may; clobbers makes a probe with it.
 func clobber(*kprobes.Kprobe, *amd64.Regs) int { targets.Clobber(); return 0 }
+func clobbers(addr uintptr) *kprobes.Kprobe    { return at(addr, clobber) }
 
 // eachBoundary registers probes on the first instruction of all functions, then
 // on the second of all, and so on, and calls check with those that are hit by a
 // jump. One at a time would take minutes on some machines.
-func eachBoundary(t *suites.T, entries []uintptr, check func(jumps []*kprobes.Kprobe, unregister func())) (done, all int) {
+func eachBoundary(t *suites.T, entries []uintptr, probe func(uintptr) *kprobes.Kprobe, check func(jumps []*kprobes.Kprobe, unregister func())) (done, all int) {
 	offs := make([][]uintptr, len(entries))
 	for i, addr := range entries {
 		offs[i] = boundaries(t, t.Containing(addr))
@@ -54,7 +55,7 @@ func eachBoundary(t *suites.T, entries []uintptr, check func(jumps []*kprobes.Kp
 		var ks []*kprobes.Kprobe
 		for i, addr := range entries {
 			if n < len(offs[i]) {
-				ks = append(ks, at(addr+offs[i][n], clobber))
+				ks = append(ks, probe(addr+offs[i][n]))
 			}
 		}
 		if len(ks) == 0 {
@@ -65,13 +66,18 @@ func eachBoundary(t *suites.T, entries []uintptr, check func(jumps []*kprobes.Kp
 		optimize(t)
 		jumps := slices.DeleteFunc(slices.Clone(ks), func(k *kprobes.Kprobe) bool { return !kprobes.Optimized(k.Addr) })
 		done += len(jumps)
+		for _, k := range jumps {
+			if d, err := kprobes.Describe("", k.Addr); err != nil || k.Place != nil && !d.Fused {
+				t.Errorf("%s is not fused: %s, %v", name(k.Addr), d.Unfit, err)
+			}
+		}
 		check(jumps, func() { kprobes.UnregisterKprobes(ks) })
 	}
 }
 
 // everyShape sets a probe on each instruction of each shape that a jump can
 // replace, and compares all registers, flags, memory, and the number of hits.
-func everyShape(t *suites.T) {
+func everyShape(t *suites.T, probe func(uintptr) *kprobes.Kprobe) {
 	t.OneProcessor()
 	type subject struct {
 		*targets.Shape
@@ -86,7 +92,7 @@ func everyShape(t *suites.T) {
 		entries = append(entries, s.Entry)
 	}
 	hits := uint64(0)
-	done, all := eachBoundary(t, entries, func(jumps []*kprobes.Kprobe, unregister func()) {
+	done, all := eachBoundary(t, entries, probe, func(jumps []*kprobes.Kprobe, unregister func()) {
 		got := make([][]targets.Result, len(jumps))
 		addrs := make([]uintptr, len(jumps))
 		for i, k := range jumps {
@@ -117,7 +123,7 @@ func everyShape(t *suites.T) {
 
 // everyFunction does so with what the compiler makes, where only the entries'
 // number of hits is known, and only of functions that nothing else calls.
-func everyFunction(t *suites.T) {
+func everyFunction(t *suites.T, probe func(uintptr) *kprobes.Kprobe) {
 	t.OneProcessor()
 	var entries []uintptr
 	calls := map[uintptr]uint64{}
@@ -128,7 +134,7 @@ func everyFunction(t *suites.T) {
 			calls[addr] = f.Calls
 		}
 	}
-	done, all := eachBoundary(t, entries, func(jumps []*kprobes.Kprobe, unregister func()) {
+	done, all := eachBoundary(t, entries, probe, func(jumps []*kprobes.Kprobe, unregister func()) {
 		addrs := make([]uintptr, len(jumps))
 		for i, k := range jumps {
 			addrs[i] = k.Addr
