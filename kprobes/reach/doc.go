@@ -27,4 +27,31 @@
 //   - Reading all functions at once: most are never needed.
 //   - Assuming that an indirect call may reach every function whose address is in data: then everything
 //     reaches everything.
+//
+// # Decisions
+//
+// The blacklist is computed. kprobes/reach walks the direct calls from where the CPU enters a
+// trap, leaves out what is reached only to report something, and gives the path as the reason. Linux
+// keeps such a list by hand. Some names remain in reach/rules.go: the entries, the targets of
+// indirect calls, the thread shim. A test over the linked image fails if one of them matches no
+// function.
+//
+// The build fails if trap code does what it must not do: make an indirect call that is not listed,
+// or reach the allocator, a lock, a map, a channel, a write barrier or a panic. The error shows the
+// path (internal/image/traps.go). Stack growth is also forbidden: the deepest path must fit in half
+// of what a trap finds left of the stack (maxDepth in kprobes/reach/verify.go).
+//
+// The list is short. It has less than 3 % of the functions in the image with tests. Half of them
+// are kprobes itself, a third handles traps, a tenth switches threads with a lock held that a
+// handler's printk takes, and a few change code while CPUs stand still. Some more functions have no
+// entry that can be executed elsewhere, or hold data. The functions that switch stacks, and those that
+// write single bytes of code or call all CPUs, can be probed: tests probe each of their instructions.
+// This registers a probe on each function, accounts for all that are refused, and prints the numbers:
+//
+//	go run ./qemu -test -c 'ktest control/everything_else_can_be_probed'
+//
+// A blacklisted function that survives a probe stays on the list. The proof run shows with which
+// of them the machine crashes. With a handler that does nothing, most others survive. Some are on the
+// list because of what an abandoned handler would leave behind in them, such as a lock of the thread
+// shim. A run with only well-behaved handlers does not show that.
 package reach
