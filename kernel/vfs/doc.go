@@ -22,4 +22,31 @@
 //
 // Locks: File.mu > FS.mu > inode.mu; regular.bounded > File.mu > regular.data. No function of a
 // bound node is called under FS.mu.
+//
+// # Decisions
+//
+// A read returns to the file what it could not store. A read first takes bytes from the file, and
+// then copies them to the program. If the program's memory ends early, the position moves back, and a
+// pipe takes back what it gave. A check before each read would slow all reads for the sake of a few.
+// With a terminal or an eventfd, those bytes are lost, as in Linux.
+//
+// Kinds of files never wait; vfs.Read does. Reading an empty pipe returns EAGAIN, and vfs.Read
+// sleeps in one place until the pipe says that it may have changed. The obvious way, a channel or
+// condition in each kind of file, needs a loop that notices signals in each of them, and poll and
+// epoll need the other mechanism anyway. A probe on vfs.Read sees each read of a program once, with
+// the time that it waited, as one on Linux's vfs_read does.
+//
+// One lock for all names of a tree. A lock per directory makes renames difficult: they take
+// several at a time, in an order that moves with what is renamed. Lookups hold the lock for one map
+// access each.
+//
+// Record locks belong to a table of descriptors. POSIX says "process". But what ends a lock is the
+// close of a descriptor, and processes may share the table (CLONE_FILES). So the table is the owner,
+// as in Linux. A table that never locked pays one load per close. A wait that closes a cycle returns
+// EDEADLK. Cycles are searched among the locks that exist at that moment, so nothing has to be kept
+// up to date. Open files as owners (F_OFD_SETLK) are left out of that search, as in Linux.
+//
+// The terminal is compared with the host's. No document describes completely what erasing, killing
+// and echo do in all their modes. So a test types at random at a pseudo-terminal of the host's Linux
+// and at ours.
 package vfs

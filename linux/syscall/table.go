@@ -256,7 +256,7 @@ var table = [...]Call{
 	327: {"preadv2", "fd, iov, iovcnt, offset, pos_h, flags", "no flags", preadv2, again},
 	328: {"pwritev2", "fd, iov, iovcnt, offset, pos_h, flags", "no flags", pwritev2, again},
 	332: {"statx", "dirfd, pathname, flags, mask, statxbuf", "no creation time", statx, 0},
-	334: {"rseq", "rseq, rseq_len, flags, sig", "always ENOSYS, and the log does not name it: see decisions.md", rseq, 0},
+	334: {"rseq", "rseq, rseq_len, flags, sig", "always ENOSYS, and the log does not name it: see linux/proc/doc.go", rseq, 0},
 	424: {"pidfd_send_signal", "pidfd, sig, info, flags", "", pidfdSendSignal, 0},
 	434: {"pidfd_open", "pid, flags", "", pidfdOpen, 0},
 	435: {"clone3", "cl_args, size", "no namespaces, SET_TID, CGROUP", clone3, 0},
