@@ -83,7 +83,6 @@ func startPrograms() {
 	if kprobes.Lean() {
 		uprobes.InTrap(kprobes.Careful)
 	}
-	perf.Tracepoints = tracepointOf
 	perf.Faults, perf.Switches = "sonde/linux/proc.(*Thread).pageFault", "sonde/linux/proc.(*Thread).mayBlock"
 	bench.Programs = programs
 	go sampleLoad()
@@ -97,15 +96,6 @@ func startPrograms() {
 	syscall.System.Memory = memoryNow
 	syscall.System.Loads = load.Now
 	syscall.System.HWCap, syscall.System.HWCap2 = usermode.Capabilities()
-}
-
-// tracepointOf finds a tracepoint by its number, for perf_event_open.
-func tracepointOf(id uint64) (perf.Tracepoint, error) {
-	if e := event.ByID(int(id)); e != nil {
-		return perf.Tracepoint{Sites: []attach.Site{{Kind: attach.Event, Symbol: e.String()}}}, nil
-	}
-	t, err := calls.ByID(id)
-	return perf.Tracepoint{Sites: []attach.Site{t.Site()}, Through: t.Record}, err
 }
 
 // makeVDSO makes the vDSO; nil: there is no memory, and programs do without. The wall clock must be

@@ -185,16 +185,29 @@ func (t Tracepoint) printed() string {
 	return `"` + strings.Join(format, ", ") + `"` + strings.Join(values, "")
 }
 
-// MountTracepoints makes the files of all calls' tracepoints in tracefs.
+// MountTracepoints registers the tracepoints of programs, and makes the files of calls' in tracefs. It comes
+// before event.Mount.
 //
 // Errors: those of event.Bind.
 func MountTracepoints(tree *vfs.FS) error {
-	event.List(listed)
+	event.Register(event.Family{First: rawEnter, List: listed, ByID: func(id uint64) (event.Source, error) {
+		t, err := ByID(id)
+		return event.Source{Sites: []attach.Site{t.Site()}, Through: t.Record}, err
+	}})
+	for name, function := range placed {
+		event.Place(name, "sonde/linux/proc."+function)
+	}
 	err := event.Bind(tree, "events/syscalls", folder("syscalls"))
 	if err == nil {
 		err = event.Bind(tree, "events/raw_syscalls", folder("raw_syscalls"))
 	}
 	return err
+}
+
+// placed are the functions of package proc whose calls are tracepoints.
+var placed = map[string]string{
+	"sched:sched_process_fork": "(*Thread).release", "sched:sched_process_exec": "(*Thread).tellExec", "sched:sched_process_exit": "(*Thread).end",
+	"signal:signal_generate": "(*Process).queue", "signal:signal_deliver": "(*Thread).deliver",
 }
 
 // listed are all, as available_events has them.

@@ -9,6 +9,7 @@ import (
 	"sonde/kernel/refusal"
 	"sonde/linux/proc"
 	"sonde/probe/attach"
+	"sonde/probe/event"
 	"sonde/probe/program"
 )
 
@@ -21,15 +22,6 @@ type source struct {
 	count   func(e *Event) uint64
 	through program.Through // makes the record that a program gets; nil: it gets the registers
 }
-
-// A Tracepoint is what has a number in tracefs.
-type Tracepoint struct {
-	Sites   []attach.Site
-	Through program.Through // calls a program with the record of a hit in Data
-}
-
-// Tracepoints finds a tracepoint by its number; nil: this kernel has none. Written at boot.
-var Tracepoints func(id uint64) (Tracepoint, error)
 
 // Faults and Switches are the functions of the kernel that serve a page fault of a program, and that have a
 // thread wait. Written at boot.
@@ -52,10 +44,7 @@ func sourceOf(r *Request) (source, error) {
 	case software:
 		return softwareOf(r)
 	case tracepoint:
-		if Tracepoints == nil {
-			return source{}, refusal.New(syscall.ENOENT, "there are no tracepoints here")
-		}
-		t, err := Tracepoints(a.Config)
+		t, err := event.Numbered(a.Config)
 		return source{sites: t.Sites, whole: true, takes: bpf.Tracepoint, through: t.Through}, err
 	case breakpoint:
 		return breakpointOf(r)

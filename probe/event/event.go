@@ -48,15 +48,22 @@ type Field struct {
 // String returns the event's name as places have it, without event: before it.
 func (e *Event) String() string { return e.System + ":" + e.Name }
 
-// All are the tracepoints, by system.
-func All() []*Event { return events }
+// All are the tracepoints that have a place, by system.
+func All() (all []*Event) {
+	for _, e := range events {
+		if len(e.places) > 0 {
+			all = append(all, e)
+		}
+	}
+	return all
+}
 
 // Find returns the tracepoint of a name, as in sched:sched_switch.
 //
 // Errors: ENOENT there is no such tracepoint, with near names.
 func Find(name string) (*Event, error) {
 	var names []string
-	for _, e := range events {
+	for _, e := range All() {
 		if e.String() == name {
 			return e, nil
 		}
@@ -71,7 +78,7 @@ func Find(name string) (*Event, error) {
 
 // ByID returns the tracepoint with a number; nil: there is none.
 func ByID(id int) *Event {
-	if i := id - firstID; i >= 0 && i < len(events) {
+	if i := id - firstID; i >= 0 && i < len(events) && len(events[i].places) > 0 {
 		return events[i]
 	}
 	return nil

@@ -12,6 +12,40 @@ import (
 	"sonde/probe/attach"
 )
 
+// The places of programs' events, as linux/calls says them.
+func init() {
+	for _, e := range events {
+		if e.places == nil {
+			Place(e.String(), "f")
+		}
+	}
+}
+
+// TestNumbered: tracepoints of the table, of a family, and none.
+func TestNumbered(t *testing.T) {
+	defer func() { families = nil }()
+	Register(Family{First: 1000, ByID: func(id uint64) (Source, error) { return Source{Sites: make([]attach.Site, id-1000)}, nil }})
+	for id, want := range map[uint64]int{firstID: 1, firstID - 1: -1, 999: -1, 1002: 2} {
+		s, err := Numbered(id)
+		if want < 0 && !errors.Is(err, syscall.ENOENT) || want >= 0 && (err != nil || len(s.Sites) != want) {
+			t.Errorf("%d: %+v, %v", id, s, err)
+		}
+	}
+}
+
+// TestEventWithoutAPlace: it is not there.
+func TestEventWithoutAPlace(t *testing.T) {
+	e, err := Find("signal:signal_deliver")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer Place(e.String(), e.places[0])
+	e.places = nil
+	if _, err := Find(e.String()); !errors.Is(err, syscall.ENOENT) || ByID(e.ID) != nil || len(All()) != len(events)-1 {
+		t.Error(err)
+	}
+}
+
 // TestLayout: fields are aligned, do not overlap, and are inside the record; so are the words.
 func TestLayout(t *testing.T) {
 	seen := map[string]bool{}

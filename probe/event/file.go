@@ -14,7 +14,7 @@ import (
 //
 // Errors: those of vfs.FS.Bind.
 func Mount(tree *vfs.FS) (err error) {
-	for _, e := range events {
+	for _, e := range All() {
 		dir := "events/" + e.System + "/" + e.Name
 		err = errors.Join(err,
 			Bind(tree, dir+"/id", ctl.Text(func() string { return fmt.Sprintf("%d\n", e.ID) })),
@@ -23,22 +23,14 @@ func Mount(tree *vfs.FS) (err error) {
 	return errors.Join(err, Bind(tree, "available_filter_functions", ctl.Print(functions)), Bind(tree, "available_events", ctl.Text(list)))
 }
 
-// others lists what else has a number.
-var others []func() []string
-
-// List adds the tracepoints that f names to available_events.
-//
-// Context: boot.
-func List(f func() []string) { others = append(others, f) }
-
 // list is what the file available_events says.
 func list() string {
 	var b strings.Builder
-	for _, e := range events {
+	for _, e := range All() {
 		fmt.Fprintln(&b, e)
 	}
-	for _, f := range others {
-		for _, name := range f() {
+	for _, f := range families {
+		for _, name := range f.List() {
 			fmt.Fprintln(&b, name)
 		}
 	}

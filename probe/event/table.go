@@ -9,7 +9,7 @@ func long(name string) Field  { return Field{Name: name, Type: "long", Size: 8, 
 func ulong(name string) Field { return Field{Name: name, Type: "unsigned long", Size: 8} }
 func u64(name string) Field   { return Field{Name: name, Type: "unsigned long", Size: 8} }
 
-// events are the tracepoints. Fields have Linux's names where Linux has them; a goroutine's number is in a
+// events are the tracepoints. Those without a place are of programs: see Place. Fields have Linux's names where Linux has them; a goroutine's number is in a
 // field of ours behind those.
 //
 // Source: Linux, include/trace/events, for the fields and their order.
@@ -20,17 +20,17 @@ var events = []*Event{
 		text("comm"), pid("pid"), int4("prio"), int4("target_cpu"), u64("goid")}},
 	{System: "sched", Name: "sched_wakeup_new", places: []string{"ret:runtime.newproc1"}, fill: fillWakeup, Fields: []Field{
 		text("comm"), pid("pid"), int4("prio"), int4("target_cpu"), u64("goid")}},
-	{System: "sched", Name: "sched_process_fork", places: []string{"sonde/linux/proc.(*Thread).release"}, fill: fillFork, Fields: []Field{
+	{System: "sched", Name: "sched_process_fork", fill: fillFork, Fields: []Field{
 		text("parent_comm"), pid("parent_pid"), text("child_comm"), pid("child_pid")}},
-	{System: "sched", Name: "sched_process_exec", places: []string{"sonde/linux/proc.(*Thread).tellExec"}, fill: fillExec, Fields: []Field{
+	{System: "sched", Name: "sched_process_exec", fill: fillExec, Fields: []Field{
 		loc("filename"), pid("pid"), pid("old_pid")}},
-	{System: "sched", Name: "sched_process_exit", places: []string{"sonde/linux/proc.(*Thread).end"}, fill: fillExit, Fields: []Field{
+	{System: "sched", Name: "sched_process_exit", fill: fillExit, Fields: []Field{
 		text("comm"), pid("pid"), int4("prio")}},
 	{System: "sched", Name: "sched_stat_runtime", places: []string{"runtime.execute"}, fill: fillRuntime, Fields: []Field{
 		text("comm"), pid("pid"), u64("runtime"), u64("goid")}},
-	{System: "signal", Name: "signal_generate", places: []string{"sonde/linux/proc.(*Process).queue"}, fill: fillGenerate, Fields: []Field{
+	{System: "signal", Name: "signal_generate", fill: fillGenerate, Fields: []Field{
 		int4("sig"), int4("errno"), int4("code"), text("comm"), pid("pid"), int4("group"), int4("result")}},
-	{System: "signal", Name: "signal_deliver", places: []string{"sonde/linux/proc.(*Thread).deliver"}, fill: fillDeliver, Fields: []Field{
+	{System: "signal", Name: "signal_deliver", fill: fillDeliver, Fields: []Field{
 		int4("sig"), int4("errno"), int4("code"), ulong("sa_handler"), ulong("sa_flags")}},
 	{System: "irq", Name: "irq_handler_entry", places: interrupts, fill: fillIRQ, Fields: []Field{int4("irq"), loc("name")}},
 	{System: "irq", Name: "irq_handler_exit", places: returned(interrupts), fill: fillIRQ, Fields: []Field{int4("irq"), int4("ret")}},

@@ -1,0 +1,57 @@
+package event
+
+import (
+	"syscall"
+
+	"sonde/kernel/refusal"
+	"sonde/probe/attach"
+)
+
+// A Source is a tracepoint with a number.
+type Source struct {
+	Sites   []attach.Site
+	Through func(h *attach.Hit, program attach.Handler) (called bool) // calls a program with the record of a hit in Data; nil: it is there
+}
+
+// A Family is tracepoints that another package has, with numbers from First on.
+type Family struct {
+	First uint64
+	List  func() []string
+	ByID  func(id uint64) (Source, error)
+}
+
+var families []Family
+
+// Register adds a family; the next begins behind its numbers.
+//
+// Context: boot.
+func Register(f Family) { families = append(families, f) }
+
+// Place says which function's calls a tracepoint is that has no place in the table: the package that has the
+// function knows it. Until then, the tracepoint is not there.
+//
+// Context: boot.
+func Place(name, function string) {
+	for _, e := range events {
+		if e.String() == name {
+			e.places = []string{function}
+			return
+		}
+	}
+	panic("event: there is no tracepoint " + name)
+}
+
+// Numbered finds the tracepoint with a number.
+//
+// Errors: ENOENT.
+func Numbered(id uint64) (Source, error) {
+	if e := ByID(int(id)); e != nil {
+		return Source{Sites: []attach.Site{{Kind: attach.Event, Symbol: e.String()}}}, nil
+	}
+	for i := len(families) - 1; i >= 0; i-- {
+		if f := families[i]; id >= f.First {
+			return f.ByID(id)
+		}
+	}
+	return Source{}, refusal.New(syscall.ENOENT, "there is no tracepoint %d", id)
+}
