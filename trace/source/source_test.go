@@ -11,16 +11,8 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/vfs"
 	"sonde/probe/attach"
-	"sonde/probe/event"
 	"sonde/trace/lang"
 )
-
-// What linux/calls says at boot.
-func init() {
-	for _, name := range []string{"sched:sched_process_fork", "sched:sched_process_exec", "sched:sched_process_exit", "signal:signal_generate", "signal:signal_deliver"} {
-		event.Place(name, "f")
-	}
-}
 
 // newSource is a kernel of a few functions and system calls.
 func newSource(t *testing.T) *Source {
