@@ -72,6 +72,7 @@ func TestCommands(t *testing.T) {
 		{"tail -n x", "", "tail: \"x\" is not a number of lines\nusage: tail [-n lines] [file...]\n", 2},
 		{"ls", "", "link\none\ntwo\n", 0},
 		{"ls -a", "", ".dot\nlink\none\ntwo\n", 0},
+		{"ls -R .", "", ".:\nlink\none\ntwo\n", 0},
 		{"ls link none", "", "link\nls: NONE: no such file or directory\n", 1},
 		{"grep -c c one two", "", "one:1\ntwo:0\n", 0},
 		{"grep -q a", "b\n", "", 1},
@@ -167,5 +168,33 @@ func TestWhatIsKnownIsShown(t *testing.T) {
 			t.Errorf("%s waits for more before it prints what it has", line)
 		}
 		write.Close()
+	}
+}
+
+// TestTrees: ls goes down, puts the largest first, and marks what is no plain file.
+func TestTrees(t *testing.T) {
+	d := dir(t.TempDir())
+	if err := os.MkdirAll(d.in("top/sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range map[string]int{"top/a": 1, "top/b": 3000, "top/sub/c": 2} {
+		if err := os.WriteFile(d.in(name), make([]byte, n), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line, want := range map[string]string{
+		"ls -R top": "top:\na\nb\nsub\n\ntop/sub:\nc\n", "ls -F top": "a*\nb*\nsub/\n", "ls -S top/a top/b": "top/a\ntop/b\n",
+	} {
+		if out, status := do(d, "", strings.Fields(line)...); out != want || status != 0 {
+			t.Errorf("%s: %q, %d; want %q", line, out, status, want)
+		}
+	}
+	if out, _ := do(d, "", "ls", "-S", "top"); strings.Index(out, "b") > strings.Index(out, "a") {
+		t.Errorf("ls -S: %q", out)
+	}
+	for n, want := range map[int64]string{0: "0", 1023: "1023", 1024: "1.0K", 1025: "1.1K", 10240: "10K", 10241: "11K", 1e6: "977K", 1 << 20: "1.0M", 64 << 30: "64G"} {
+		if got := (lister{human: true}).size(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
 	}
 }

@@ -1,10 +1,13 @@
 package coreutils
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -79,17 +82,18 @@ func EachPath(paths []string, f func(string) error) error {
 
 var ls = &Command{
 	Name:  "ls",
-	Usage: "[-1adl] [path...]",
-	Help:  "list directories (-l: with mode, size and time; -d: the directory itself; -a: names that begin with a dot, too)",
+	Usage: "[-1adhlFRS] [path...]",
+	Help: "list directories (-l: with mode, size and time; -h: with sizes in K, M and G; -d: the directory itself; -a: names that begin with a dot, too; " +
+		"-F: with a sign for the kind; -R: with all below; -S: the largest first)",
 	Run: func(u *IO, args []string) error {
-		opts, paths, err := Options(args, "1adl")
+		opts, paths, err := Options(args, "1adhlFRS")
 		if err != nil {
 			return err
 		}
 		if len(paths) == 0 {
 			paths = []string{"."}
 		}
-		l := lister{u, Given(opts, 'l'), Given(opts, 'a')}
+		l := lister{IO: u, long: Given(opts, 'l'), all: Given(opts, 'a'), human: Given(opts, 'h'), kind: Given(opts, 'F'), below: Given(opts, 'R'), bySize: Given(opts, 'S')}
 		var errs []error
 		for i, path := range paths {
 			info, err := u.Files.Lstat(path)
@@ -101,7 +105,7 @@ var ls = &Command{
 			case Given(opts, 'd') || !info.IsDir():
 				err = l.line(info, path, path)
 			default:
-				if len(paths) > 1 {
+				if len(paths) > 1 || l.below {
 					fmt.Fprintf(u.Out, "%s%s:\n", gap(i), path)
 				}
 				err = l.dir(path)
@@ -123,30 +127,55 @@ func gap(i int) string {
 // lister prints lines about files.
 type lister struct {
 	*IO
-	long, all bool
+	long, all, human, kind, below, bySize bool
 }
 
+// dir lists a directory, and those below it if that was asked for.
 func (l lister) dir(path string) error {
-	entries, err := l.Files.ReadDir(path)
+	all, err := l.entries(path)
 	if err != nil {
 		return err
 	}
+	for _, info := range all {
+		if err := l.line(info, path+"/"+info.Name(), info.Name()); err != nil {
+			return err
+		}
+	}
+	var errs []error
+	for _, info := range all {
+		if at := path + "/" + info.Name(); l.below && info.IsDir() {
+			fmt.Fprintf(l.Out, "\n%s:\n", at)
+			errs = append(errs, l.dir(at))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// entries are what is listed of a directory, in that order. One that is removed meanwhile is left out.
+func (l lister) entries(path string) (all []fs.FileInfo, err error) {
+	entries, err := l.Files.ReadDir(path)
 	for _, e := range entries {
 		if !l.all && strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		info, err := e.Info()
-		if err == nil {
-			err = l.line(info, path+"/"+e.Name(), e.Name())
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // that one has been removed meanwhile
-			return err
+		switch {
+		case err == nil:
+			all = append(all, info)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
 		}
 	}
-	return nil
+	if l.bySize {
+		slices.SortStableFunc(all, func(a, b fs.FileInfo) int { return cmp.Compare(b.Size(), a.Size()) })
+	}
+	return all, err
 }
 
 func (l lister) line(info fs.FileInfo, path, name string) error {
+	if l.kind {
+		name += sign(info.Mode())
+	}
 	if !l.long {
 		_, err := io.WriteString(l.Out, name+"\n")
 		return err
@@ -160,8 +189,40 @@ func (l lister) line(info fs.FileInfo, path, name string) error {
 	if t := info.ModTime(); !t.IsZero() {
 		when = t.Format("2006-01-02 15:04")
 	}
-	_, err := fmt.Fprintf(l.Out, "%s %8d %16s %s\n", modeText(info.Mode()), info.Size(), when, name)
+	_, err := fmt.Fprintf(l.Out, "%s %8s %16s %s\n", modeText(info.Mode()), l.size(info.Size()), when, name)
 	return err
+}
+
+// size is a number of bytes, as ls -h writes it if that was asked for: two digits at least, rounded up.
+func (l lister) size(n int64) string {
+	if !l.human || n < 1024 {
+		return strconv.FormatInt(n, 10)
+	}
+	unit, each := 0, int64(1024)
+	for ; n > 1023*each && unit < 5; unit++ {
+		each *= 1024
+	}
+	if tenths := (n*10-1)/each + 1; tenths < 100 {
+		return fmt.Sprintf("%d.%d%c", tenths/10, tenths%10, "KMGTPE"[unit])
+	}
+	return fmt.Sprintf("%d%c", (n-1)/each+1, "KMGTPE"[unit])
+}
+
+// sign is what -F puts after a name.
+func sign(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "/"
+	case m&fs.ModeSymlink != 0:
+		return "@"
+	case m&fs.ModeNamedPipe != 0:
+		return "|"
+	case m&fs.ModeSocket != 0:
+		return "="
+	case m.IsRegular() && m&0o111 != 0:
+		return "*"
+	}
+	return ""
 }
 
 // modeText formats a mode as ls does: "drwxr-xr-x".
