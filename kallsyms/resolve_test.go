@@ -39,7 +39,7 @@ func TestResolveErrorsSayWhatWouldFit(t *testing.T) {
 		{"memmov", ErrUnknown, syscall.ENOENT, []string{"runtime.memmove"}},
 		{"vfs.Raed", ErrUnknown, syscall.ENOENT, []string{"sonde/kernel/vfs.Read"}},
 		{"runtime.memmvoe", ErrUnknown, syscall.ENOENT, []string{"runtime.memmove"}},
-		{"zzzzzzzzzzzz", ErrUnknown, syscall.ENOENT, []string{`"zzzzzzzzzzzz"`}},
+		{"zzzzzzzzzzzz", ErrUnknown, syscall.ENOENT, []string{"there is no symbol zzzzzzzzzzzz"}},
 		{"", ErrUnknown, syscall.ENOENT, nil},
 	} {
 		_, err := table.Resolve(c.name)

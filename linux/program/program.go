@@ -79,7 +79,6 @@ func Open(r io.ReaderAt) (*File, error) {
 	f.readFrames()
 	f.readGo()
 	f.index(f.readSymbols())
-	f.plain = sync.OnceValue(f.readPlain)
 	return f, nil
 }
 
@@ -165,7 +164,7 @@ func (f *File) index(linked map[string]uint64) {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Size, a.Size)) < 0
 	})
 	f.funcs = slices.CompactFunc(f.funcs, func(a, b Symbol) bool { return a.Addr == b.Addr && a.Name == b.Name })
-	f.names, f.older = map[string][]int{}, map[string][]int{}
+	f.names, f.older, f.plain = map[string][]int{}, map[string][]int{}, sync.OnceValue(f.readPlain)
 	for i := range f.funcs {
 		name := f.funcs[i].Name
 		f.names[name] = append(f.names[name], i)
