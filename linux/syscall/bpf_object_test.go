@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"strings"
+	"sync"
 	sys "syscall"
 	"testing"
 
@@ -72,9 +73,12 @@ func TestBPFProgramInfo(t *testing.T) {
 	})
 }
 
+// mountPins makes /sys/fs/bpf, once for all runs of a test.
+var mountPins = sync.OnceValue(func() error { return program.MountPins(vfs.Root) })
+
 // TestBPFPins: a file keeps an object beyond the process that has made it.
 func TestBPFPins(t *testing.T) {
-	if err := program.MountPins(vfs.Root); err != nil {
+	if err := mountPins(); err != nil {
 		t.Fatal(err)
 	}
 	pin := func(p *player, cmd, fd uint64, path string) int64 {

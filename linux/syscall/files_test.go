@@ -27,5 +27,8 @@ func TestTooManyFilesOfAll(t *testing.T) {
 		}
 		want(t, p, "close", p.Call(nClose, uint64(first)), 0)
 		want(t, p, "again", at(p, nOpen, "/more", abi.O_CREAT|abi.O_RDWR, 0600), first)
+		for _, name := range []string{"/first", "/last", "/more"} {
+			want(t, p, "unlink "+name, at(p, nUnlink, name), 0)
+		}
 	})
 }

@@ -287,6 +287,7 @@ func TestExpandFiles(t *testing.T) {
 	if err := vfs.Root.SymlinkAt("one", vfs.Root.RootPlace(), "/opt/a/alias"); err != nil {
 		t.Fatal(err)
 	}
+	defer vfs.Remove("/opt/a/alias")
 	for point, want := range map[string]string{
 		"uprobe:/opt/*/*:main":       "/opt/a/one:main /opt/b/three:main",
 		"uretprobe:/opt/a/*:mai*":    "/opt/a/one:main /opt/a/one:maine",
