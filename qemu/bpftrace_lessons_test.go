@@ -30,7 +30,7 @@ var lessons = []struct {
 // has been counted until then.
 const (
 	lessonWork = "for i in 1 2 3 4 5; do cat /tmp/hello > /tmp/copy; cat /sys/kernel/debug/bpf/ledger; done\n"
-	lessonMark = ` kprobe:bpf_writeLedger { printf("made %d %d\n", @a, @b); }`
+	lessonMark = ` kprobe:program_writeLedger { printf("made %d %d\n", @a, @b); }`
 )
 
 // TestBpftraceLessons: the numbers of the tutorial's lessons are those of the kernel's account of the probes, while they

@@ -45,7 +45,7 @@ func TestFilesOfTheHost(t *testing.T) {
 			"-c", "cat /etc/one; head -1 /src/main.go; wc -c /big; echo changed > /etc/one; cat /etc/one; tail -1 /big | wc -c")
 		cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 		out, err := cmd.Output()
-		want := "from an archive\n// Command qemu builds the kernel, boots it in QEMU and reports how it ended.\n1048576\nchanged\n1048576\n"
+		want := "from an archive\n// Command qemu builds the kernel, boots it in QEMU and reports how it ended.\n1048576 /big\nchanged\n1048576\n"
 		if string(out) != want || err != nil {
 			t.Errorf("%s: got %q, want %q; %v", m, out, want, err)
 		}

@@ -101,8 +101,8 @@ c040-c05f : 0000:00:1f\.2
   04[0-9a-f]*000-04[0-9a-f]*fff : Kernel rodata
   04[0-9a-f]*000-04[0-9a-f]*fff : Kernel data
   04[0-9a-f]*000-0[45][0-9a-f]*fff : Kernel symbols
-  0[45][0-9a-f]*00000-05[0-9a-f]*fffff : Kernel probes
-  05[0-9a-f]*00000-05[0-9a-f]*fffff : Kernel programs
+  0[45][0-9a-f]*00000-0[56][0-9a-f]*fffff : Kernel probes
+  0[56][0-9a-f]*00000-0[56][0-9a-f]*fffff : Kernel programs
 MCFG @ 0x[0-9A-F]{16}
     0000: 4D 43 46 47 3C 00 00 00 01 [0-9A-F]{2} 42 4F 43 48 53 20  MCFG<\.\.\.\.[^\n]BOCHS 
     0010: 42 58 50 43 20 20 20 20 01 00 00 00 42 58 50 43  BXPC    \.\.\.\.BXPC

@@ -42,7 +42,7 @@ func TestMachines(t *testing.T) {
 				t.Errorf("%d CPUs, want %d\n%s", n, c.smp, said(r))
 			}
 			total, free := number(out, `Mem: +(\d+)`), number(out, `Mem: +\d+ +\d+ +(\d+)`)
-			if low := c.mib * 15 / 16; total < low-32 || total > c.mib || free < total-32 {
+			if low := c.mib * 15 / 16; total < low-40 || total > c.mib || free < total-32 {
 				t.Errorf("heap of %d MiB, %d free, on a machine of %d\n%s", total, free, c.mib, said(r))
 			}
 		})

@@ -47,6 +47,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 		prompts(t, strings.Replace(command, "DIR", "qemu/testdata/mistakes", 1))
 	},
 	"go run ./qemu -stick -uefi":                  func(t *testing.T, command string) { atPrompt(t, command+" -smp 2", nil) },
+	"go run ./qemu -noprobe":                      func(t *testing.T, command string) { atPrompt(t, command, nil) },
 	"go run ./qemu/bench -count load":             counts("b_with_5000"),
 	"go run ./qemu":                               prompts,
 	"go run ./qemu -machine microvm -smp 4 -m 1G": prompts,
@@ -60,8 +61,8 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -smp 2 -c 'glass -o vfs.Read'":                      prints("-> 49"),
 	"go run ./qemu -c 'glass -t return -s vfs.Read cat /proc/version'": prints("goes back"),
 	"go run ./qemu -c 'explain vfs.Read'":                              prints("resume: the copy"),
-	"go run ./qemu -c 'sysctl -w debug.kprobes-plain=1; insmod kprobe_example symbol=vfs.Read post=0; sleep 0.1; explain vfs.Read'":              prints("restore g and registers"),
-	"go run ./qemu/bench -count -peer qemu/bench/testdata/linux-5.10-programs.tsv u u_boost u_step ur bpf_b bpf_count bpf_r bpf_ro bpf_u bpf_ur": counts("bpf_ur\t"),
+	"go run ./qemu -c 'sysctl -w debug.kprobes-plain=1; insmod kprobe_example symbol=vfs.Read post=0; sleep 0.1; explain vfs.Read'":                           prints("restore g and registers"),
+	"go run ./qemu/bench -count -peer qemu/bench/testdata/linux-5.10-programs.tsv u u_boost u_step ur bpf_b bpf_count bpf_count_go bpf_r bpf_ro bpf_u bpf_ur": counts("bpf_ur\t"),
 	"go run ./qemu/bench -count k b o":                         counts("b\t"),
 	"go run ./qemu/bench -count k u_int3 u_syscall u_detour u": counts("u_detour\t"),
 	"go run ./qemu -c 'bench k u_int3 u_syscall u_detour u'": func(t *testing.T, command string) {
@@ -73,6 +74,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu/bench -programs -n 3 -peer qemu/bench/testdata/linux-5.10.tsv getpid stat": func(t *testing.T, command string) {
 		once("smp2/stat")(t, strings.Replace(command, "-n 3", "-n 1 -round 1ms", 1))
 	},
+	"go run ./qemu/bench -count bpf_count bpf_count_go bpf_log2":                                  counts("bpf_log2\t"),
 	"go run ./qemu/bench -count b":                                                                counts("b\t"),
 	"go run ./qemu/bench -count engine":                                                           counts("engine_load\t"),
 	"go run ./qemu/bench -count r_1000 r_16000":                                                   counts("r_16000\t"),
@@ -80,7 +82,6 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu/bench -count -programs signal_self":                                            once("smp1/signal_self"),
 	"go run ./qemu/bench -programs -count":                                                        oneRow("smp1/cow"),
 	"go run ./qemu/bench -programs -count yield_two signal_self signal_wake timer_signal timerfd": once("smp1/timerfd"),
-	"go run ./qemu -test -c 'ktest control/everything_else_can_be_probed'":                        once(" functions can be probed; blacklist: "),
 	"go run ./qemu -test -c 'ktest user/'": func(t *testing.T, command string) {
 		once("1 passed, 0 failed")(t, strings.Replace(command, "user/", "user/flags_stay", 1))
 	},

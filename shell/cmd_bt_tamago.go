@@ -19,7 +19,6 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
-	"sonde/kprobes"
 	"sonde/probe/attach/places"
 	"sonde/probe/types"
 	"sonde/trace/export"
@@ -47,7 +46,10 @@ func (s btSource) Address(name string) (uint64, bool) {
 	return symbol.Addr, err == nil
 }
 
-func runBt(c *Context, args []string) error {
+func runBt(c *Context, args []string) error { return runScript(c, args, nil) }
+
+// runScript is runBt with what is to be done between setting the probes and counting; nil: nothing.
+func runScript(c *Context, args []string, settle func()) error {
 	f, err := run.ParseFlags(args)
 	if err != nil {
 		return Usagef("%v", err)
@@ -83,7 +85,7 @@ func runBt(c *Context, args []string) error {
 	case f.PID != 0:
 		o.Command = btProcess(f.PID, over)
 	}
-	o.Settle = kprobes.AwaitJumps
+	o.Settle = settle
 	if namesUsers(o.Unit) {
 		users, stop := userNames(c.Machine)
 		defer stop()

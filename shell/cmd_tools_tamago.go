@@ -5,6 +5,7 @@ package shell
 import (
 	"strconv"
 
+	"sonde/kprobes"
 	"sonde/shell/coreutils"
 	"sonde/tools"
 )
@@ -50,5 +51,5 @@ func runTool(c *Context, t tools.Tool, args []string) error {
 			bt = append(bt, "-"+string(o), value)
 		}
 	}
-	return runBt(c, bt)
+	return runScript(c, bt, kprobes.AwaitJumps)
 }

@@ -13,7 +13,7 @@ EXPECT CPU: \d+ goroutine: \d+$
 EXPECT Call Trace:$
 EXPECT \]  sonde/kernel/vfs\.Read\+0x[0-9a-f]+/0x[0-9a-f]+  kernel/vfs/io\.go:\d+$
 EXPECT \]  sonde/kernel/vfs\.\(\*File\)\.Read\+0x
-EXPECT \]  sonde/shell\.cat\+0x
+EXPECT \]  sonde/shell/coreutils\.printFiles\+0x
 EXPECT post_handler: p->addr=0x[0-9a-f]+, ip=[0-9a-f]+, flags=0x[0-9a-f]+$
 EXPECT kprobe unregistered$
 
@@ -43,7 +43,7 @@ RUN insmod kprobe_example
 RUN cat /tmp/x /tmp/x /tmp/x /tmp/x /tmp/x /tmp/x /tmp/x /tmp/x /tmp/x /tmp/x > /tmp/y
 RUN rmmod kprobe_example
 RUN dmesg | grep -c pre_handler
-RUN wc -l /tmp/y
+RUN wc -l < /tmp/y
 SMP 4
 EXPECT ^20$
 EXPECT ^10$

@@ -4,12 +4,15 @@ package bpf
 
 import (
 	"sonde/kernel/text"
+	"sonde/kprobes/detour"
 	"sonde/ktest/suites"
 )
 
 // faults: code that is not as it was compiled. The hit goes on, the probe is disabled, and the log names
 // the program; others run on this CPU afterwards.
 func faults(t *suites.T) {
+	t.Must(detour.Fusing.Store(false)) // its code is changed, which copies would not show
+	defer detour.Fusing.Store(true)
 	since := suites.Mark()
 	p := load(t, count)
 	text.WriteSlot(p.At(0), []byte{0x0f, 0x0b}) // UD2
