@@ -29,6 +29,9 @@ type function struct {
 // maxMap is how long such a file may be, in bytes; what is after it is not read.
 const maxMap = 16 << 20
 
+// mostMaps is of how many processes the functions are kept.
+const mostMaps = 32
+
 func mapPath(pid int) string { return fmt.Sprintf("/tmp/perf-%d.map", pid) }
 
 // made returns what a process says of the functions that it has made. Called with mu held.
@@ -37,7 +40,7 @@ func (n *Names) made(pid int) *jit {
 	known := n.jits[pid]
 	info, err := vfs.Stat(path)
 	if err != nil || info.IsDir() {
-		return known // who removes it leaves the functions
+		return known // a file that was removed, as runtimes do at their end, is remembered for a while
 	}
 	if known != nil && known.size == info.Size() && known.changed.Equal(info.ModTime()) {
 		return known
@@ -48,6 +51,9 @@ func (n *Names) made(pid int) *jit {
 		got, _ := f.ReadAt(text, 0)
 		known.functions = parseMap(text[:got])
 		vfs.Close(f)
+	}
+	if len(n.jits) >= mostMaps {
+		clear(n.jits) // they are read again when an address of theirs is named
 	}
 	n.jits[pid] = known
 	return known

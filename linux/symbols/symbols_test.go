@@ -99,6 +99,15 @@ func TestMadeFunctions(t *testing.T) {
 		t.Fatal(err)
 	}
 	names(0x5011, "Optimized:hello.js:7+1")
+	for pid := 100; pid < 100+2*mostMaps; pid++ {
+		n.ended = []process{{pid, []space.Area{code}}}
+		if err := vfs.WriteFile(mapPath(pid), []byte("5010 20 f\n")); err != nil {
+			t.Fatal(err)
+		}
+		if at, ok := n.Name(0x5011, pid); !ok || at.String() != "f+1" || len(n.jits) > mostMaps {
+			t.Errorf("process %d: %s, %v; %d maps are kept", pid, at, ok, len(n.jits))
+		}
+	}
 }
 
 // runs calls f while a process runs that has mapped a page of a file.
