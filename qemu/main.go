@@ -154,6 +154,9 @@ func parse(args []string, w io.Writer) (options, error) {
 	if len(o.with) > 0 && o.Image != "" {
 		return o, errors.New("-with and -image exclude each other: nothing can be linked into a finished image")
 	}
+	if o.noProbe && (o.test || o.bt.given) {
+		return o, errors.New("-noprobe excludes -test and -bt: both set probes")
+	}
 	if o.deps && len(o.add) == 0 {
 		return o, errors.New("-deps needs -add")
 	}

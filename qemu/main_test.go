@@ -90,6 +90,10 @@ func TestWrongArguments(t *testing.T) {
 		{[]string{"-append", `x="y`}, "quotes must be closed"},   // did swallow it
 		{[]string{"-uefi"}, "UEFI: add -stick, since it boots from a stick, a CD or the network only"},
 		{[]string{"-from", "cd"}, "-from needs -stick"},
+		{[]string{"-noprobe", "-test"}, "-noprobe excludes -test and -bt"},
+		{[]string{"-noprobe", "-bt", "BEGIN { exit() }"}, "-noprobe excludes -test and -bt"},
+		{[]string{"-bt", "BEGIN { exit() }", "-format", "flame"}, "-format flame: -o says where to"},
+		{[]string{"-bt", "BEGIN { exit() }", "-against", "x"}, "-against is for -format flame"},
 		{[]string{"-stick", "-from", "tape"}, `boot from "tape": it must be cd, usb or net`},
 		{[]string{"-stick", "-machine", "microvm"}, "machine microvm: it has no firmware"},
 		{[]string{"-accel", "xen"}, `accelerator "xen"`},
