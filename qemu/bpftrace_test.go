@@ -86,7 +86,7 @@ func TestBpftraceCounts(t *testing.T) {
 		`bpftrace --info`,
 		`bpftrace -e 'BEGIN { exit() }'; echo began: $?`,
 		`bpftrace ` + cat + `-e 'kprobe:vfs_read /comm == "cat"/ { @reads = count(); @most = max(arg2); } kretprobe:vfs_read /comm == "cat"/ { @bytes = sum(retval); } ` +
-			`kfunc:vfs_read /comm == "cat"/ { @room = max(args->p_len); } kretfunc:vfs_read /comm == "cat" && args->p_len == 4096/ { @given = sum(retval); } ` +
+			`kfunc:vfs_read /comm == "cat"/ { @room = max(args->p_len); } kretfunc:vfs_read /comm == "cat" && args->p_len == 32768/ { @given = sum(retval); } ` +
 			`tracepoint:syscalls:sys_exit_read /comm == "cat"/ { @ret[args->ret] = count(); } tracepoint:raw_syscalls:sys_enter /comm == "cat" && args->id == 231/ { @exits = count(); } ` +
 			`tracepoint:syscalls:sys_enter_openat /comm == "cat"/ { @modes[args->mode] = count(); } tracepoint:syscalls:sys_enter_rt_sigprocmask /args->nset == 1/ { @sets = count(); } ` +
 			`tracepoint:sched:sched_process_exit /comm == "cat"/ { printf("ended: %s\n", args->comm); } software:page-faults:1 /comm == "cat"/ { @faults = count(); }'`,

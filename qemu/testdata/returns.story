@@ -30,7 +30,7 @@ RUN rmmod jprobe_example
 RUN dmesg
 EXPECT ^sonde version
 EXPECT Planted jprobe at 0x[0-9a-f]+, handler addr
-EXPECT jprobe: file=0x[0-9a-f]+, buf=0x[0-9a-f]+, len=4096$
+EXPECT jprobe: file=0x[0-9a-f]+, buf=0x[0-9a-f]+, len=32768$
 EXPECT jprobe unregistered$
 
 NAME three kinds of probes share a function

@@ -26,7 +26,7 @@ func printFiles(u *IO, args []string) error {
 
 // copyOut copies r to the output, in pieces, each of which is written before the next is read.
 func (u *IO) copyOut(_ string, r io.Reader) error {
-	buf := make([]byte, 4096)
+	buf := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(buf)
 		if n > 0 {
