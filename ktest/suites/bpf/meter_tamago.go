@@ -185,7 +185,7 @@ func storm10000(t *suites.T, p *loaded) (answers int) {
 			}
 		}()
 	}
-	for begin := time.Now(); calls.Load() < 10_000 || answers == 0 || p.Account().Run < 16; {
+	for begin := time.Now(); calls.Load() < 10_000 || answers == 0 || word(t, p.maps[0], key4(0)) < 16; {
 		if a := p.Account(); a.Unexplained != 0 {
 			t.Errorf("while hits come: %+v", a)
 			break
