@@ -115,7 +115,7 @@ func TestTheEngineIsQuick(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
 	}
-	got := counted(t, 1, "engine")
+	got := counted(t, 5, "engine")
 	for name, most := range map[string]int{"engine_load": 5_000_000, "engine_attach_1000": 100_000_000, "engine_detach_1000": 100_000_000, "engine_types": 100_000_000} {
 		if n := got[name]; n <= 0 || n > most {
 			t.Errorf("%s takes %d instructions, 1 to %d are usual", name, n, most)
