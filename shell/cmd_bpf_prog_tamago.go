@@ -14,6 +14,7 @@ import (
 	"sonde/arch/amd64/listing"
 	"sonde/bpf"
 	"sonde/kallsyms"
+	"sonde/probe/attach"
 	"sonde/probe/program"
 )
 
@@ -30,14 +31,14 @@ func bpfAsm(c *Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	prog, err := program.Load(p, maps)
+	prog, err := program.Load(p, maps, nil)
 	for _, m := range maps {
 		m.Close() // they stay as long as the program
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := prog.Attach("bpf", args[1:]...); err != nil {
+	if _, err := prog.AttachTo(&program.Options{Options: attach.Options{Owner: "bpf"}}, args[1:]...); err != nil {
 		prog.Close()
 		return err
 	}

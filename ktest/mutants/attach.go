@@ -46,7 +46,7 @@ var attached = []Mutant{
 	},
 	{
 		Name: "probes-of-a-script-attached-one-by-one", In: "trace/run.link",
-		Old: "Begin(c, sites, o, nil", New: "AttachSites(sites, o",
+		Old: "Begin(c, sites, o)", New: "Attach(sites, o)",
 		By:  kernel(2, "attach/one_wait_for_probes_of_a_script"),
 		Why: "a script with three probes waits three times for all CPUs",
 	},

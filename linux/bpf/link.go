@@ -143,7 +143,7 @@ func (c *call) linkPerf(p *program.Prog) (uint64, error) {
 
 // attach attaches a program.
 func (c *call) attach(p *program.Prog, sites []attach.Site, state *linkState) (uint64, error) {
-	l, err := p.AttachSites(sites, &attach.Options{Owner: "bpf"})
+	l, err := p.Attach(sites, &program.Options{Options: attach.Options{Owner: "bpf"}})
 	return c.attached(l, err, state)
 }
 

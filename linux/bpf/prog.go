@@ -70,7 +70,7 @@ func progLoad(c *call) (uint64, error) {
 		err = state.trace(c, p)
 	}
 	if err == nil {
-		prog, err = program.LoadAs(p, maps, program.Wish{Level: int(l.level & 3), Function: state.function, Extra: state, Constant: constants(maps)})
+		prog, err = program.Load(p, maps, &program.LoadOptions{Level: int(l.level & 3), Function: state.function, Extra: state, Constant: constants(maps)})
 	}
 	if err := l.write(logOf(prog, err, l.level), err); err != nil {
 		if prog != nil {

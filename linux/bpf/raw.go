@@ -33,7 +33,7 @@ func linkRaw(c *call, p *program.Prog) (uint64, error) {
 	if !ok {
 		return 0, refusal.New(syscall.ENOENT, "there is no raw tracepoint %q: give sys_enter or sys_exit", name)
 	}
-	l, err := p.AttachThrough([]attach.Site{site}, &attach.Options{Owner: "bpf"}, rawArguments)
+	l, err := p.Attach([]attach.Site{site}, &program.Options{Options: attach.Options{Owner: "bpf"}, Through: rawArguments})
 	return c.attached(l, err, &linkState{kind: linkRawPoint, name: name})
 }
 

@@ -25,7 +25,7 @@ func TestRunsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := program.Load(&bpf.Program{Name: "filter", Type: bpf.SocketFilter, Insns: insns}, nil)
+	p, err := program.Load(&bpf.Program{Name: "filter", Type: bpf.SocketFilter, Insns: insns}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func loaded(t *testing.T) *program.Prog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prog, err := program.Load(p, nil)
+	prog, err := program.Load(p, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func (e *Event) SetProgram(p *program.Prog, cookie uint64) error {
 		sites[i].Cookie = cookie
 	}
 	var c grace.Change
-	l, err := p.BeginHeld(&c, sites, &attach.Options{Owner: "perf", Disabled: !e.enabled}, through)
+	l, err := p.Begin(&c, sites, &program.Options{Options: attach.Options{Owner: "perf", Disabled: !e.enabled}, Through: through, Held: true})
 	if err == nil && e.link != nil {
 		c = c.With(e.link.Detach())
 	}

@@ -98,15 +98,15 @@ func (f *Function) context() *verify.Context {
 // AttachFunction calls a Tracing program when its function is called, or returns. A cookie is what helper 174
 // returns.
 //
-// Errors: those of AttachThrough; EINVAL the program is of another type.
+// Errors: those of Attach; EINVAL the program is of another type.
 func (p *Prog) AttachFunction(cookie uint64, owner string) (*Link, error) {
 	f := p.Function
 	if f == nil {
 		return nil, refusal.New(syscall.EINVAL, "program %s: a %s program is not for a function", p.Checked.Program.Name, p.Type())
 	}
-	o := &attach.Options{Owner: owner}
+	o := &Options{Options: attach.Options{Owner: owner}, Through: f.through}
 	if f.Returns {
 		o.Entry, o.Data = f.entered, f.words+1
 	}
-	return p.AttachThrough([]attach.Site{{Kind: attach.Kernel, Addr: f.Addr, Return: f.Returns, Cookie: cookie}}, o, f.through)
+	return p.Attach([]attach.Site{{Kind: attach.Kernel, Addr: f.Addr, Return: f.Returns, Cookie: cookie}}, o)
 }

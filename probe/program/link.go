@@ -24,25 +24,6 @@ type Link struct {
 	closed bool // guarded by Prog.mu: it calls the program no more
 }
 
-// Attach calls the program at each hit of places. Owner may be "".
-//
-// Errors: those of attach.ParseSite and AttachSites.
-func (p *Prog) Attach(owner string, places ...string) (*Link, error) {
-	sites, err := attach.ParseSites(places...)
-	if err != nil {
-		return nil, err
-	}
-	return p.AttachSites(sites, &attach.Options{Owner: owner})
-}
-
-// AttachSites is Attach for places that are no text. Their cookies are what helper 174 returns.
-//
-// Errors: those of AttachThrough; EINVAL the program is of another type than those for the places: for
-// tracepoints Tracepoint, elsewhere one that sees registers.
-func (p *Prog) AttachSites(sites []attach.Site, o *attach.Options) (*Link, error) {
-	return p.AttachThrough(sites, o, nil)
-}
-
 // suits returns why the program cannot be attached to one of sites, whose hits give it something else.
 func (p *Prog) suits(sites []attach.Site) error {
 	for _, s := range sites {

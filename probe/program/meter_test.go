@@ -112,7 +112,7 @@ func TestMeteredFromTheBeginning(t *testing.T) {
 	budget(0, false)
 	budget(100, true)
 	attach.Provide(attach.Tick, places{})
-	if _, err := p.Attach("", "tick:9hz"); err != nil {
+	if _, err := p.AttachTo(nil, "tick:9hz"); err != nil {
 		t.Fatal(err)
 	}
 	budget(200, true)

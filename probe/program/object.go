@@ -88,7 +88,7 @@ func loadOf(o *object.Program, made map[*object.Map]*Map) (*Prog, error) {
 	for _, m := range o.Uses {
 		maps, p.Maps = append(maps, made[m]), append(p.Maps, &made[m].Spec)
 	}
-	prog, err := Load(&p, maps)
+	prog, err := Load(&p, maps, nil)
 	var refused *verify.Error
 	if errors.As(err, &refused) && o.Missing[refused.PC] != "" {
 		return nil, refusal.New(syscall.EACCES, "program %s: instruction %d%s: %s", o.Name, refused.PC, lineOf(refused.Line), o.Missing[refused.PC])
@@ -125,7 +125,7 @@ func (p *Prog) join(c *grace.Change, owner, place string) error {
 		err = p.Hold(true)
 	}
 	if err == nil {
-		_, err = p.Begin(c, sites, &attach.Options{Owner: owner}, nil)
+		_, err = p.Begin(c, sites, &Options{Options: attach.Options{Owner: owner}})
 	}
 	if err != nil {
 		return fmt.Errorf("program %s: %w", p.Checked.Program.Name, err)

@@ -30,12 +30,12 @@ func loaded(t *testing.T) (*Prog, *Map, *Link) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prog, err := Load(p, made)
+	prog, err := Load(p, made, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	made[0].Close()
-	l, err := prog.Attach("", "tick:9hz")
+	l, err := prog.AttachTo(nil, "tick:9hz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,14 +51,14 @@ func TestRarePrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		prog, err := LoadGranted(p, made, Grants{Rare: rare})
+		prog, err := Load(p, made, &LoadOptions{Rare: rare})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := prog.Attach("", "tick:9hz"); errors.Is(err, syscall.EACCES) != rare {
+		if _, err := prog.AttachTo(nil, "tick:9hz"); errors.Is(err, syscall.EACCES) != rare {
 			t.Errorf("rare %v: %v", rare, err)
 		}
-		if _, err := prog.Attach("", "every:1s"); err != nil {
+		if _, err := prog.AttachTo(nil, "every:1s"); err != nil {
 			t.Errorf("rare %v: %v", rare, err)
 		}
 		prog.Close()
@@ -146,10 +146,10 @@ func TestHitsThatAreNotPassedOn(t *testing.T) {
 	defer m.Close()
 	defer p.Close()
 	ran := 0
-	l, err := p.AttachThrough([]attach.Site{{Kind: attach.Tick, Hz: 7}}, nil, func(h *attach.Hit, _ attach.Handler) bool {
+	l, err := p.Attach([]attach.Site{{Kind: attach.Tick, Hz: 7}}, &Options{Through: func(h *attach.Hit, _ attach.Handler) bool {
 		ran++
 		return h.Old == 1
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

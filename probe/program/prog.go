@@ -60,58 +60,42 @@ const (
 // RareWorst is how many instructions a Rare program may execute at worst, helpers by weight.
 const RareWorst = 1 << 26
 
-// Grants are what a program may do beyond what all may.
-type Grants struct {
-	Rare    bool // it runs seldom, where nothing waits for it: it may loop over a whole map, which takes milliseconds
-	Signals bool // it may send signals, whatever Unsafe says
-}
-
 // Unsafe is whether programs may change what processes do.
 var Unsafe = sysctl.NewBool("kernel.bpf_unsafe", false, "let eBPF programs send signals to the processes that they hit")
 
-// LoadGranted is Load for a program that may do more.
-func LoadGranted(p *bpf.Program, maps []*Map, g Grants) (*Prog, error) {
-	in := *env
-	in.Unsafe = g.Signals
-	if g.Rare {
-		in.Limits.Worst = RareWorst
-	}
-	return loadIn(p, maps, &in, Wish{})
-}
-
-// Load verifies and compiles a program, whose maps are these.
-//
-// Errors: EACCES the verifier refuses it (a *verify.Error); E2BIG a limit of the verifier or of the stack
-// is reached; EINVAL the name, the maps, or something that is not there, as a helper; ENOMEM no room for its code.
-func Load(p *bpf.Program, maps []*Map) (*Prog, error) { return LoadAs(p, maps, Wish{}) }
-
-// A Wish is what else one can want of a program that is loaded.
-type Wish struct {
+// LoadOptions say how a program is loaded. The zero value, or nil, is the usual case.
+type LoadOptions struct {
+	Rare     bool                    // it runs seldom, where nothing waits for it: it may loop over a whole map, which takes milliseconds
+	Signals  bool                    // it may send signals, whatever Unsafe says
 	Level    int                     // of the log, which is as Linux's verifier writes it; of a program that is accepted, it is Checked.Log
 	Function *Function               // of a Tracing program: what it is for
 	Extra    any                     // the caller's
 	Constant map[*bpf.MapSpec][]byte // see verify.Env
 }
 
-// LoadAs is Load with wishes.
-func LoadAs(p *bpf.Program, maps []*Map, w Wish) (*Prog, error) {
+// Load verifies and compiles a program, whose maps are these. o may be nil.
+//
+// Errors: EACCES the verifier refuses it (a *verify.Error); E2BIG a limit of the verifier or of the stack
+// is reached; EINVAL the name, the maps, or something that is not there, as a helper; ENOMEM no room for its code.
+func Load(p *bpf.Program, maps []*Map, o *LoadOptions) (*Prog, error) {
+	if o == nil {
+		o = new(LoadOptions)
+	}
 	in := *env
-	in.LogLevel, in.Constant = w.Level, w.Constant
-	return loadIn(p, maps, &in, w)
-}
-
-func loadIn(p *bpf.Program, maps []*Map, in *verify.Env, w Wish) (*Prog, error) {
+	in.LogLevel, in.Constant, in.Unsafe = o.Level, o.Constant, o.Signals || Unsafe.Get()
+	if o.Rare {
+		in.Limits.Worst = RareWorst
+	}
 	if err := fits(p, maps); err != nil {
 		return nil, err
 	}
-	if (p.Type == bpf.Tracing) != (w.Function != nil) {
+	if (p.Type == bpf.Tracing) != (o.Function != nil) {
 		return nil, refusal.New(syscall.EINVAL, "program %s: Tracing programs, and no others, are for one function", p.Name)
 	}
-	if w.Function != nil {
-		in.Context = w.Function.context()
+	if o.Function != nil {
+		in.Context = o.Function.context()
 	}
-	in.Unsafe = in.Unsafe || Unsafe.Get()
-	c, err := verify.Check(p, in)
+	c, err := verify.Check(p, &in)
 	if err != nil {
 		errno := syscall.EACCES
 		switch e, ok := err.(*verify.Error); {
@@ -122,7 +106,7 @@ func loadIn(p *bpf.Program, maps []*Map, in *verify.Env, w Wish) (*Prog, error) 
 		}
 		return nil, fmt.Errorf("%w: %w", refusal.New(errno, "program %s is refused", p.Name), err)
 	}
-	prog := &Prog{Checked: c, LoadedAt: time.Now(), Extra: w.Extra, Function: w.Function, maps: slices.Clone(maps), name: "bpf_prog_" + p.Name + " [bpf]", nested: make([]nested, cpus())}
+	prog := &Prog{Checked: c, LoadedAt: time.Now(), Extra: o.Extra, Function: o.Function, maps: slices.Clone(maps), name: "bpf_prog_" + p.Name + " [bpf]", nested: make([]nested, cpus())}
 	prog.rare = in.Limits.Worst > verify.DefaultLimits.Worst
 	prog.unused = len(maps) == 0 && len(c.Calls) == 0
 	prog.credit = uint32(cmp.Or(in.Limits.Worst, verify.DefaultLimits.Worst) - c.Worst)

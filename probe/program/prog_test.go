@@ -86,7 +86,7 @@ func TestLoadAndClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prog, err := Load(p, maps)
+	prog, err := Load(p, maps, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestRefusedPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		prog, err := Load(p, maps)
+		prog, err := Load(p, maps, nil)
 		var refused *verify.Error
 		if !errors.Is(err, want) || prog != nil || want == syscall.EACCES && !errors.As(err, &refused) {
 			t.Errorf("%.40q: %v, want %v", text, err, want)
@@ -165,7 +165,7 @@ func TestBadText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(p, nil); !errors.Is(err, syscall.EINVAL) {
+		if _, err := Load(p, nil, nil); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -175,7 +175,7 @@ func TestBadText(t *testing.T) {
 	}
 	other := newMap(t, maps[0].Spec)
 	for _, wrong := range [][]*Map{nil, {other}, {maps[0], other}} {
-		if _, err := Load(p, wrong); !errors.Is(err, syscall.EINVAL) {
+		if _, err := Load(p, wrong, nil); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("with %d other maps: %v", len(wrong), err)
 		}
 	}
@@ -229,7 +229,7 @@ func TestAbsentHelpersAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if prog, err := Load(p, nil); !errors.Is(err, syscall.EINVAL) || prog != nil || !strings.Contains(err.Error(), want) {
+		if prog, err := Load(p, nil, nil); !errors.Is(err, syscall.EINVAL) || prog != nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d: %v, want EINVAL, %s", n, err, want)
 		}
 	}
@@ -241,7 +241,7 @@ func TestHelpersThatAreNeverCalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prog, err := Load(p, nil)
+	prog, err := Load(p, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func loadText(t *testing.T, kind bpf.Type, text string, maps ...*Map) (*Prog, er
 	for _, m := range maps {
 		p.Maps = append(p.Maps, &m.Spec)
 	}
-	return Load(p, maps)
+	return Load(p, maps, nil)
 }
 
 // entered is where tail calls of a view lead at an index.

@@ -13,37 +13,54 @@ import (
 // Through calls a program for a hit, or does not. A program that has a record gets the hit's Data.
 type Through func(h *attach.Hit, program attach.Handler) (called bool)
 
-// AttachThrough calls the program at the hits of sites for which through calls it: what it is not called for is
-// no hit of the program. With through nil it is called at each, if the program is of their type. A program that was closed, and is held, is
-// attached until the link that is returned was held and released.
+// Options say how a program is attached. The zero value, or nil, is the usual case.
+type Options struct {
+	attach.Options
+	// Through calls the program at the hits that are meant: what it is not called for is no hit of the program. With
+	// nil, the program is called at each, if it is of the type for the places: for tracepoints Tracepoint, elsewhere
+	// one that sees registers.
+	Through Through
+	Held    bool // the link is held, as by Hold
+}
+
+// Attach calls the program at the hits of sites, whose cookies are what helper 174 returns. A program that was closed,
+// and is held, is attached until the link that is returned was held and released. o may be nil.
 //
 // Errors: those of attach.Attach; EBADF the program is closed, and nobody holds it; EACCES it is Rare, and a site
-// is not of kind Every.
-func (p *Prog) AttachThrough(sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
+// is not of kind Every; EINVAL it is of another type.
+func (p *Prog) Attach(sites []attach.Site, o *Options) (*Link, error) {
 	var c grace.Change
-	l, err := p.Begin(&c, sites, o, through)
+	l, err := p.Begin(&c, sites, o)
 	c.Complete()
 	return l, err
 }
 
-// BeginHeld is Begin for a link that is held, as by Hold.
-func (p *Prog) BeginHeld(c *grace.Change, sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
-	l, err := p.Begin(c, sites, o, through)
-	if err == nil {
-		l.pins++
-		p.users++
+// AttachTo is Attach for places as people type them.
+//
+// Errors: those of attach.ParseSites and Attach.
+func (p *Prog) AttachTo(o *Options, places ...string) (*Link, error) {
+	sites, err := attach.ParseSites(places...)
+	if err != nil {
+		return nil, err
 	}
-	return l, err
+	return p.Attach(sites, o)
 }
 
-// Begin is AttachThrough for code that changes more with the same wait for all CPUs. What is left to do comes behind c,
+// Begin is Attach for code that changes more with the same wait for all CPUs. What is left to do comes behind c,
 // also if there is an error. The program is locked until c is complete.
-func (p *Prog) Begin(c *grace.Change, sites []attach.Site, o *attach.Options, through Through) (*Link, error) {
+func (p *Prog) Begin(c *grace.Change, sites []attach.Site, o *Options) (*Link, error) {
+	if o == nil {
+		o = new(Options)
+	}
 	p.mu.Lock()
 	l := &Link{Prog: p}
-	err := l.begin(c, sites, o, through)
-	if err != nil {
+	err := l.begin(c, sites, o)
+	switch {
+	case err != nil:
 		*c = c.With(l.Parts.Detach())
+	case o.Held:
+		l.pins++
+		p.users++
 	}
 	c.Then = append(c.Then, func() {
 		if err == nil {
@@ -59,9 +76,9 @@ func (p *Prog) Begin(c *grace.Change, sites []attach.Site, o *attach.Options, th
 }
 
 // begin attaches to places, or to some of them if there is an error. Called with Prog.mu held.
-func (l *Link) begin(c *grace.Change, sites []attach.Site, o *attach.Options, through Through) (err error) {
+func (l *Link) begin(c *grace.Change, sites []attach.Site, o *Options) (err error) {
 	p := l.Prog
-	if through == nil {
+	if o.Through == nil {
 		if err := p.suits(sites); err != nil {
 			return err
 		}
@@ -77,26 +94,22 @@ func (l *Link) begin(c *grace.Change, sites []attach.Site, o *attach.Options, th
 		if len(group) == 0 && (len(sites) > 0 || skip != kernels) {
 			continue
 		}
-		err = l.attach(c, skip, group, o, through)
+		err = l.attach(c, skip, group, o)
 	}
 	return err
 }
 
 // attach attaches to places that are seen alike. Called with Prog.mu held.
-func (l *Link) attach(c *grace.Change, skip int, sites []attach.Site, o *attach.Options, through Through) error {
+func (l *Link) attach(c *grace.Change, skip int, sites []attach.Site, o *Options) error {
 	v, err := l.Prog.of(skip)
 	if err != nil {
 		return err
 	}
-	if through == nil && l.Prog.seesRegisters() {
-		with := attach.Options{}
-		if o != nil {
-			with = *o
-		}
+	with := o.Options
+	if o.Through == nil && l.Prog.seesRegisters() {
 		with.Fuse = fuser{v}
-		o = &with
 	}
-	return l.Parts.Begin(c, sites, l.handler(v, sites, through), o)
+	return l.Parts.Begin(c, sites, l.handler(v, sites, o.Through), &with)
 }
 
 // handler is what calls the program at sites.

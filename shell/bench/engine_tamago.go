@@ -52,7 +52,7 @@ func loadProgram() (time.Duration, error) {
 		return 0, err
 	}
 	from := time.Now()
-	prog, err := program.Load(p, maps)
+	prog, err := program.Load(p, maps, nil)
 	took := time.Since(from)
 	for _, m := range maps {
 		m.Close()
@@ -69,7 +69,7 @@ func attachMany(places []string) (in, out time.Duration, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	prog, err := program.Load(p, maps)
+	prog, err := program.Load(p, maps, nil)
 	for _, m := range maps {
 		m.Close()
 	}
@@ -77,7 +77,7 @@ func attachMany(places []string) (in, out time.Duration, err error) {
 		return 0, 0, err
 	}
 	from := time.Now()
-	_, err = prog.Attach("", places...)
+	_, err = prog.AttachTo(nil, places...)
 	in = time.Since(from)
 	from = time.Now()
 	prog.Close()

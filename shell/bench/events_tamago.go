@@ -50,14 +50,14 @@ func attachProgram(name, text, at string) (l *program.Link, remove func(), err e
 	if err != nil {
 		return nil, nil, err
 	}
-	prog, err := program.Load(p, maps)
+	prog, err := program.Load(p, maps, nil)
 	for _, m := range maps {
 		m.Close()
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if l, err = prog.Attach("", at); err != nil {
+	if l, err = prog.AttachTo(nil, at); err != nil {
 		prog.Close()
 		return nil, nil, err
 	}

@@ -24,17 +24,16 @@ func link(c *grace.Change, p *program.Prog, t *lang.Target, sites []attach.Site,
 	for i := range min(len(sites), len(t.Cookies)) {
 		sites[i].Cookie = t.Cookies[i]
 	}
-	o := &attach.Options{Owner: "bt", Most: most}
-	n := t.Every
-	if n <= 1 {
-		return p.Begin(c, sites, o, nil)
-	}
-	var hits atomic.Uint64
-	return p.Begin(c, sites, o, func(h *attach.Hit, program attach.Handler) bool {
-		if hits.Add(1)%n != 0 {
-			return false
+	o := &program.Options{Options: attach.Options{Owner: "bt", Most: most}}
+	if n := t.Every; n > 1 {
+		var hits atomic.Uint64
+		o.Through = func(h *attach.Hit, program attach.Handler) bool {
+			if hits.Add(1)%n != 0 {
+				return false
+			}
+			h.Call(program)
+			return true
 		}
-		h.Call(program)
-		return true
-	})
+	}
+	return p.Begin(c, sites, o)
 }

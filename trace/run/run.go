@@ -104,8 +104,8 @@ func (s *session) load() error {
 		if p.Target.Record {
 			kind = bpf.Tracepoint
 		}
-		prog, err := program.LoadGranted(&bpf.Program{Name: fmt.Sprintf("bt%d", i+1), Type: kind, Insns: p.Insns, Maps: s.specs}, s.maps,
-			program.Grants{Rare: p.Point.Rare(), Signals: s.Unsafe})
+		prog, err := program.Load(&bpf.Program{Name: fmt.Sprintf("bt%d", i+1), Type: kind, Insns: p.Insns, Maps: s.specs}, s.maps,
+			&program.LoadOptions{Rare: p.Point.Rare(), Signals: s.Unsafe})
 		var refused *verify.Error
 		if errors.As(err, &refused) {
 			return s.Unit.Explain(p, refused.PC, refused.Why)

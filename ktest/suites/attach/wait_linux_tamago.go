@@ -43,12 +43,12 @@ func oneWaitOfVersions(t *suites.T) {
 	prog := loaded(t, bpf.Kprobe)
 	defer prog.Close()
 	as := asItWas(t)
-	if _, err := prog.Attach("", pkg+"square", "vfs_rename", "do_group_exit+0x1"); !errors.Is(err, syscall.EILSEQ) || len(prog.Links()) != 0 {
+	if _, err := prog.AttachTo(nil, pkg+"square", "vfs_rename", "do_group_exit+0x1"); !errors.Is(err, syscall.EILSEQ) || len(prog.Links()) != 0 {
 		t.Errorf("the last of three places is none: %v, %d links", err, len(prog.Links()))
 	}
 	as()
 	asFunction(t, func() link {
-		l, err := prog.Attach("", pkg+"square", "vfs_rename", "do_group_exit")
+		l, err := prog.AttachTo(nil, pkg+"square", "vfs_rename", "do_group_exit")
 		t.Must(err)
 		return l
 	})
@@ -141,7 +141,7 @@ func loaded(t *suites.T, as bpf.Type) *program.Prog {
 	p, _, err := program.Assemble("nothing", "r0 = 0\nexit")
 	t.Must(err)
 	p.Type = as
-	prog, err := program.Load(p, nil)
+	prog, err := program.Load(p, nil, nil)
 	t.Must(err)
 	return prog
 }

@@ -59,7 +59,7 @@ type loaded struct {
 func load(t *suites.T, text string) *loaded {
 	p, maps, err := program.Assemble("test", text)
 	t.Must(err)
-	prog, err := program.Load(p, maps)
+	prog, err := program.Load(p, maps, nil)
 	t.Must(err)
 	return &loaded{prog, maps}
 }
@@ -72,7 +72,7 @@ func (p *loaded) close() {
 }
 
 func (p *loaded) attach(t *suites.T, places ...string) *program.Link {
-	l, err := p.Attach("", places...)
+	l, err := p.AttachTo(nil, places...)
 	t.Must(err)
 	return l
 }
@@ -211,17 +211,17 @@ func refused(t *suites.T) {
 	} {
 		p, maps, err := program.Assemble("test", strings.ReplaceAll(text, ";", "\n"))
 		t.Must(err)
-		prog, err := program.Load(p, maps)
+		prog, err := program.Load(p, maps, nil)
 		if err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, syscall.EACCES) && !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("%s: %v, %v", text, prog, err)
 		}
 	}
 	p := load(t, count)
-	if _, err := p.Attach("", "no.such.function"); err == nil {
+	if _, err := p.AttachTo(nil, "no.such.function"); err == nil {
 		t.Errorf("attached to nothing")
 	}
 	p.close()
-	if _, err := p.Attach("", pkg+"square"); !errors.Is(err, syscall.EBADF) {
+	if _, err := p.AttachTo(nil, pkg+"square"); !errors.Is(err, syscall.EBADF) {
 		t.Errorf("attached after it was closed: %v", err)
 	}
 }

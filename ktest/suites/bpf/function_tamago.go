@@ -70,7 +70,7 @@ func found(t *suites.T, load string, returns bool) uint64 {
 	t.Must(err)
 	f, err := program.NewFunction(table, call, nil, returns)
 	t.Must(err)
-	prog, err := program.LoadAs(p, maps, program.Wish{Function: f})
+	prog, err := program.Load(p, maps, &program.LoadOptions{Function: f})
 	t.Must(err)
 	defer (&loaded{prog, maps}).close()
 	_, err = prog.AttachFunction(0, "")

@@ -88,7 +88,7 @@ func cookies(t *suites.T) {
 		s.Cookie = uint64(i) << 40
 		sites = append(sites, s)
 	}
-	l, err := p.AttachSites(sites, nil)
+	l, err := p.Attach(sites, nil)
 	t.Must(err)
 	defer l.Close()
 	square(2)

@@ -163,7 +163,7 @@ func mapsOfMaps(t *suites.T) {
 	for _, kind := range []bpf.MapType{bpf.ArrayOfMaps, bpf.HashOfMaps} {
 		outer, err := program.NewMap(bpf.MapSpec{Type: kind, KeySize: 4, ValueSize: 4, MaxEntries: 1, Inner: &inner})
 		t.Must(err)
-		prog, err := program.Load(&bpf.Program{Name: "inner", Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{&outer.Spec}}, []*program.Map{outer})
+		prog, err := program.Load(&bpf.Program{Name: "inner", Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{&outer.Spec}}, []*program.Map{outer}, nil)
 		t.Must(err)
 		var counts []*program.Map
 		add := func() {
@@ -173,7 +173,7 @@ func mapsOfMaps(t *suites.T) {
 			t.Must(outer.Put(key4(0), m))
 		}
 		add()
-		l, err := prog.Attach("", pkg+"square")
+		l, err := prog.AttachTo(nil, pkg+"square")
 		t.Must(err)
 		calls, stop := callers()
 		begin := calls.Load()

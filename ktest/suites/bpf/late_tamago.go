@@ -59,7 +59,7 @@ func late(t *suites.T) {
 	since := suites.Mark()
 	text, maps, err := program.Assemble("late", holding)
 	t.Must(err)
-	prog, err := program.LoadGranted(text, maps, program.Grants{Rare: true})
+	prog, err := program.Load(text, maps, &program.LoadOptions{Rare: true})
 	t.Must(err)
 	p := &loaded{prog, maps}
 	defer p.close()

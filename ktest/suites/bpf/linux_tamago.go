@@ -252,12 +252,12 @@ func (c *calls) run(t *suites.T) {
 func tailsOfLinux(t *suites.T) {
 	next, err := program.NewMap(bpf.MapSpec{Name: "next", Type: bpf.ProgArray, KeySize: 4, ValueSize: 4, MaxEntries: 1})
 	t.Must(err)
-	first, err := program.Load(&bpf.Program{Name: "first", Type: bpf.Kprobe, Insns: assembled(t, "r2 = map[idx:0]\nr3 = 0\ncall 12\nr0 = 0\nexit"), Maps: []*bpf.MapSpec{&next.Spec}}, []*program.Map{next})
+	first, err := program.Load(&bpf.Program{Name: "first", Type: bpf.Kprobe, Insns: assembled(t, "r2 = map[idx:0]\nr3 = 0\ncall 12\nr0 = 0\nexit"), Maps: []*bpf.MapSpec{&next.Spec}}, []*program.Map{next}, nil)
 	t.Must(err)
 	p := load(t, arguments)
 	t.Must(next.PutProg(0, p.Prog))
 	for place, ours := range map[string]bool{"vfs_read": false, "sonde/kernel/vfs.Read": true} {
-		link, err := first.Attach("", place)
+		link, err := first.AttachTo(nil, place)
 		t.Must(err)
 		want := reading(t)
 		link.Close()

@@ -27,7 +27,7 @@ func signals(t *suites.T) {
 	const text = "r1 = 15\ncall 109\nr0 = 0\nexit"
 	p, maps, err := program.Assemble("signal", text)
 	t.Must(err)
-	if _, err := program.Load(p, maps); err == nil || !strings.Contains(err.Error(), "kernel.bpf_unsafe") {
+	if _, err := program.Load(p, maps, nil); err == nil || !strings.Contains(err.Error(), "kernel.bpf_unsafe") {
 		t.Errorf("a program that sends signals: %v", err)
 	}
 	t.Must(program.Unsafe.Set("1"))

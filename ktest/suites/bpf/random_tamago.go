@@ -37,7 +37,7 @@ func randomPrograms(t *suites.T) {
 			t.Fatalf("no program is accepted")
 		}
 		insns := random.OnMap(random.Program(seed, i, random.Helpers{}))
-		p, err := program.Load(&bpf.Program{Name: "random", Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{&m.Spec}}, []*program.Map{m})
+		p, err := program.Load(&bpf.Program{Name: "random", Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{&m.Spec}}, []*program.Map{m}, nil)
 		if err != nil && strings.Contains(err.Error(), "no path leads here") {
 			continue
 		}
@@ -67,7 +67,7 @@ func randomPrograms(t *suites.T) {
 
 // hitOnce runs a program at a hit.
 func hitOnce(t *suites.T, p *program.Prog) {
-	l, err := p.Attach("", pkg+"nothing")
+	l, err := p.AttachTo(nil, pkg+"nothing")
 	t.Must(err)
 	nothing()
 	l.Close()

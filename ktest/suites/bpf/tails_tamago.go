@@ -52,7 +52,7 @@ func (c *chain) load(t *suites.T, count, next int, more string) *program.Prog {
 func bumpAt(at int) string { return strings.ReplaceAll(bump, "AT", fmt.Sprint(8*at)) }
 
 func (c *chain) loadText(t *suites.T, text string) *program.Prog {
-	p, err := program.Load(&bpf.Program{Name: "link", Type: bpf.Kprobe, Insns: assembled(t, text), Maps: []*bpf.MapSpec{&c.counts.Spec, &c.next.Spec}}, []*program.Map{c.counts, c.next})
+	p, err := program.Load(&bpf.Program{Name: "link", Type: bpf.Kprobe, Insns: assembled(t, text), Maps: []*bpf.MapSpec{&c.counts.Spec, &c.next.Spec}}, []*program.Map{c.counts, c.next}, nil)
 	t.Must(err)
 	c.programs = append(c.programs, p)
 	return p
@@ -86,14 +86,14 @@ func tailCalls(t *suites.T) {
 	for i := range 33 {
 		c.put(t, i, c.load(t, i, i+1, ""))
 	}
-	plain, err := program.Load(&bpf.Program{Name: "plain", Type: bpf.Kprobe, Insns: assembled(t, "r0 = 0\nexit")}, nil)
+	plain, err := program.Load(&bpf.Program{Name: "plain", Type: bpf.Kprobe, Insns: assembled(t, "r0 = 0\nexit")}, nil, nil)
 	t.Must(err)
 	c.programs = append(c.programs, plain)
 	c.put(t, 33, plain)
 	const calls = 100
 	run := func() []uint64 {
 		before := c.counted(t)
-		l, err := c.programs[0].Attach("", pkg+"square")
+		l, err := c.programs[0].AttachTo(nil, pkg+"square")
 		t.Must(err)
 		for n := range uint64(calls) {
 			if square(n) != n*n {
@@ -145,7 +145,7 @@ func tailCallsEnd(t *suites.T) {
 	}
 	const calls = 50
 	for _, p := range []*program.Prog{light, heavy} {
-		l, err := p.Attach("", pkg+"square")
+		l, err := p.AttachTo(nil, pkg+"square")
 		t.Must(err)
 		for n := range uint64(calls) {
 			square(n)
@@ -163,7 +163,7 @@ func tailCallsEnd(t *suites.T) {
 func tailCallsChange(t *suites.T) {
 	c := newChain(t)
 	first := c.load(t, 2, 0, "")
-	l, err := first.Attach("", pkg+"square")
+	l, err := first.AttachTo(nil, pkg+"square")
 	t.Must(err)
 	calls, stop := callers()
 	begin := calls.Load()
