@@ -25,8 +25,8 @@ const vecSelf = amd64.VecSelf
 var (
 	mu sync.Mutex // one call or stop at a time
 	// guarded by mu; read in interrupt context:
-	own  func() // what vecSelf does: callOthers or stopOthers
-	call func() // what CallAll makes the CPUs run
+	own  func(r *amd64.Regs) // what vecSelf does: callOthers or stopOthers
+	call func()              // what CallAll makes the CPUs run
 	// pending counts the CPUs that have not finished call.
 	pending atomic.Int32
 )
@@ -35,7 +35,7 @@ var (
 //
 // Context: boot, before the runtime.
 func Install() {
-	trap.SetHandler(vecSelf, func(*amd64.Regs) { own() })
+	trap.SetHandler(vecSelf, func(r *amd64.Regs) { own(r) })
 	trap.SetInterrupt(amd64.VecCall, called)
 	trap.SetInterrupt(amd64.VecStop, hold)
 }
@@ -45,11 +45,16 @@ func raiseSelf()
 
 func called(r *amd64.Regs) {
 	cpu.EOI()
+	callHere(r)
+	pending.Add(-1)
+}
+
+// callHere makes this CPU, which r interrupted, run call.
+func callHere(r *amd64.Regs) {
 	call()
 	if tape.On() {
 		note(tape.Serialized, r.IP)
 	}
-	pending.Add(-1)
 }
 
 // CallAll runs f on every CPU, in interrupt context, and returns when all have.
@@ -65,10 +70,10 @@ func CallAll(f func()) {
 }
 
 // callOthers is CallAll in interrupt context.
-func callOthers() {
+func callOthers(r *amd64.Regs) {
 	pending.Store(int32(cpu.Num() - 1))
 	sendOthers(amd64.VecCall)
-	call()
+	callHere(r)
 	for pending.Load() != 0 {
 		cpu.Pause()
 	}

@@ -140,7 +140,7 @@ func mayNotStop() error {
 }
 
 // stopOthers is StopMachine in interrupt context.
-func stopOthers() {
+func stopOthers(*amd64.Regs) {
 	start := cpu.Nanotime()
 	self := cpu.ID()
 	n := round.Add(1)

@@ -199,5 +199,5 @@ func waited(t *suites.T, f func()) (asked, graces int) {
 			graces++
 		}
 	}
-	return asked / (cpu.Num() - 1), graces
+	return asked / cpu.Num(), graces
 }
