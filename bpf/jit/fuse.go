@@ -101,6 +101,7 @@ type fuser struct {
 	used  int    // registers of Scratch
 	steps int    // instructions so far
 	todo  []way  // ways that branch off
+	jumps []jump // all that the code has
 	pc    int    // of the instruction
 	now   *state // in front of it
 	held  uint16 // scratch registers that the instruction uses
@@ -131,12 +132,13 @@ func (f *fuser) all() {
 			ends = append(ends, w.at)
 			continue
 		}
-		f.leads(w.at, begins)
+		f.jumps = append(f.jumps, jump{w.at, begins})
 		ends = append(ends, before+1)
 	}
 	for _, at := range ends {
-		f.leads(at, len(f.b))
+		f.jumps = append(f.jumps, jump{at, len(f.b)})
 	}
+	f.b = shorten(f.b, f.jumps)
 }
 
 // along goes one way to its end.
@@ -192,7 +194,10 @@ func (f *fuser) goes(in bpf.Insn, next int) int {
 		return next
 	}
 	f.compares(in)
-	f.branch2(conditions[in.Operation()>>4], to, f.now)
+	taken := f.now.clone()
+	taken.learns(in, true)
+	f.now.learns(in, false)
+	f.branch2(conditions[in.Operation()>>4], to, &taken)
 	return next
 }
 

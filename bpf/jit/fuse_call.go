@@ -17,7 +17,7 @@ func (f *fuser) calls(in bpf.Insn, next int) {
 		f.fail("it calls a function")
 	case in.Imm == cpuNumber:
 		result = value{kind: isComputed, reg: f.scratch()}
-		f.atGS(false, opLoad, result.reg, operand{n: int64(f.site.CPU)})
+		f.at(false, opLoad, result.reg, operand{n: int64(f.site.CPU)})
 	case in.Imm == lookupElement:
 		result = f.element(args[1], args[2], next)
 	case in.Imm == bpf.HelperLog2:
@@ -60,19 +60,29 @@ func (f *fuser) element(table, key value, next int) value {
 	case i.kind == isNumber:
 		return value{kind: isElement, n: int64(t.Near) + int64(uint32(i.n))*int64(t.Stride)}
 	}
-	from := f.register(i)
+	e := value{kind: isElement, n: int64(t.Near), reg: f.register(i), scale: 8}
+	if !i.within(int64(t.Entries)) {
+		f.inside(&e, t.Entries, next)
+	}
+	if t.Stride != 8 {
+		s := f.scratch()
+		f.regs(true, 0x69, s, e.reg) // imul
+		f.imm32(int32(t.Stride))
+		e.reg, e.scale = s, 1
+	}
+	return e
+}
+
+// inside makes sure that there is an element, or goes the way on which there is none.
+func (f *fuser) inside(e *value, entries uint32, next int) {
 	s := f.scratch()
-	f.move(false, s, from)
-	f.group1(false, opCmp, s, int32(t.Entries))
+	f.move(false, s, e.reg)
+	f.group1(false, opCmp, s, int32(entries))
 	none := f.now.clone()
 	clear(none.regs[1:6])
 	none.regs[0] = value{kind: isNumber}
 	f.branch2(aboveOrEqual, next, &none)
-	if t.Stride > 1 {
-		f.regs(true, 0x69, s, s) // imul
-		f.imm32(int32(t.Stride))
-	}
-	return value{kind: isElement, n: int64(t.Near), reg: s, index: true}
+	e.reg = s
 }
 
 // log2 returns the number of a value's bucket: see bpf.Bucket.
@@ -82,7 +92,7 @@ func (f *fuser) log2(v value) value {
 	}
 	s := f.bucket(v)
 	f.group1(true, opAdd, s, 1)
-	return value{kind: isComputed, reg: s}
+	return value{kind: isComputed, reg: s, span: span{0, bpf.HistBuckets - 1, true}}
 }
 
 // counts counts a value in the histogram at an element.

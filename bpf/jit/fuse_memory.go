@@ -2,9 +2,10 @@ package jit
 
 import "sonde/bpf"
 
-// operand is memory at GS: n bytes from the base, with registers that are added.
+// operand is memory at GS, or of all CPUs: n bytes from the base, or from 0, with registers that are added.
 type operand struct {
 	n       int64
+	shared  bool
 	base    reg
 	hasBase bool
 	index   reg // times 8
@@ -13,17 +14,21 @@ type operand struct {
 }
 
 // near returns where an element is.
-func (v *value) near() operand { return operand{n: v.n, base: v.reg, hasBase: v.index} }
+func (v *value) near() operand {
+	return operand{n: v.n, base: v.reg, hasBase: v.scale == 1, index: v.reg, indexed: v.scale == 8}
+}
 
-// atGS puts an operation on a register and memory at GS, or on memory alone with r telling which.
-func (f *fuser) atGS(wide bool, op byte, r reg, m operand) {
+// at puts an operation on a register and memory, or on memory alone with r telling which.
+func (f *fuser) at(wide bool, op byte, r reg, m operand) {
 	if !fits32(m.n) {
 		f.fail("the element is too far away")
 	}
 	if m.lock {
 		f.put(prefixLock)
 	}
-	f.put(prefixGS)
+	if !m.shared {
+		f.put(prefixGS)
+	}
 	rex := byte(0x40) | byte(r>>3)<<2
 	if wide {
 		rex |= 8
@@ -84,7 +89,7 @@ func (f *fuser) loads(in bpf.Insn) {
 			f.fail("what is there on the stack is not known")
 		}
 	case from.kind == isElement && in.Size() == 8:
-		v = value{kind: isLoaded, from: from.n + off, reg: from.reg, index: from.index, plus: true}
+		v = value{kind: isLoaded, from: from.n + off, reg: from.reg, scale: from.scale, plus: true}
 	case from.kind == isShared && in.Size() == 8:
 		v = value{kind: isContents, n: from.n + off}
 	default:
@@ -162,8 +167,9 @@ func (f *fuser) stores(in bpf.Insn) {
 		at := to.near()
 		at.n, at.lock = at.n+off, true
 		f.adds(at, v)
-	case v.kind == isLoaded && v.from == to.n+off && v.index == to.index && (!v.index || v.reg == to.reg):
-		at := operand{n: v.from, base: v.reg, hasBase: v.index}
+	case v.kind == isLoaded && v.from == to.n+off && v.scale == to.scale && (v.scale == 0 || v.reg == to.reg):
+		at := to.near()
+		at.n = v.from
 		switch {
 		case !v.adds:
 			f.adds(at, value{kind: isNumber, n: v.n})
@@ -181,15 +187,15 @@ func (f *fuser) stores(in bpf.Insn) {
 func (f *fuser) adds(at operand, v value) {
 	switch {
 	case v.kind == isNumber && v.n == 1:
-		f.atGS(true, 0xFF, 0, at) // INCQ
+		f.at(true, 0xFF, 0, at) // INCQ
 	case v.kind == isNumber && v.n == int64(int8(v.n)):
-		f.atGS(true, opGroup1, opAdd, at)
+		f.at(true, opGroup1, opAdd, at)
 		f.put(byte(v.n))
 	case v.kind == isNumber && fits32(v.n):
-		f.atGS(true, 0x81, opAdd, at)
+		f.at(true, 0x81, opAdd, at)
 		f.imm32(int32(v.n))
 	default:
-		f.atGS(true, opAdd<<3|1, f.register(v), at)
+		f.at(true, opAdd<<3|1, f.register(v), at)
 	}
 	f.changed(at)
 }
@@ -197,7 +203,7 @@ func (f *fuser) adds(at operand, v value) {
 // changed forgets what was loaded from an element that may have changed.
 func (f *fuser) changed(at operand) {
 	forget := func(v *value) {
-		apart := !v.index && !at.hasBase && !at.indexed && (v.from-at.n >= 8 || at.n-v.from >= 8)
+		apart := v.scale == 0 && !at.hasBase && !at.indexed && (v.from-at.n >= 8 || at.n-v.from >= 8)
 		if v.kind == isLoaded && !apart {
 			*v = value{}
 		}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/arch/x86/x86asm"
@@ -17,19 +18,23 @@ import (
 	"sonde/internal/native"
 )
 
-// The maps of the tests' programs: 0 has sums and counts, 1 histograms, 2 is a variable of all CPUs, 3 is elsewhere.
-var tables = []Table{{Near: 256, Stride: 16, Entries: 5}, {Near: 1024, Stride: 520, Entries: 3}}
+// The maps of the tests' programs: 0 has sums and counts, 1 histograms, 2 is a variable of all CPUs, 3 counts by
+// bucket, 4 is elsewhere.
+var tables = []Table{{Near: 256, Stride: 16, Entries: 5}, {Near: 1024, Stride: 520, Entries: 3}, {}, {Near: 2600, Stride: 8, Entries: bpf.HistBuckets}}
 
 // place is a place of tests: registers have values, and code is fused with it.
 type place struct {
 	*machine
 	before, after []byte // 16 registers and the flags, as the code is entered and left
-	shared        []byte
+	shared        []byte // one of both, the second of which is below 1<<31
+	places        [2][]byte
 }
 
 func newPlace(t testing.TB) *place {
 	p := &place{machine: newMachine(t, 0)}
-	p.before, p.after, p.shared = p.page[1<<19:][:136], p.page[1<<19+256:][:136], p.page[1<<19+512:][:8]
+	p.before, p.after = p.page[1<<19:][:136], p.page[1<<19+256:][:136]
+	p.places = [...][]byte{p.page[1<<19+512:][:8], native.Memory(t, 4096, syscall.MAP_32BIT)[:8]}
+	p.shared = p.places[0]
 	return p
 }
 
@@ -193,6 +198,7 @@ func (p *place) random(r *rand.Rand) {
 		binary.LittleEndian.PutUint64(p.before[8*i:], v)
 	}
 	binary.LittleEndian.PutUint64(p.before[128:], 0x202|r.Uint64()&0x8d5)
+	p.shared = p.places[r.IntN(2)]
 	binary.LittleEndian.PutUint64(p.shared, uint64(r.IntN(3)))
 	binary.LittleEndian.PutUint32(p.native.CPU(), uint32(r.IntN(6)))
 }
@@ -235,16 +241,25 @@ func someProgram(r *rand.Rand, temporaries int) (string, map[uint8]bool) {
 			say("if %s %s %s goto l%d", one("r8", "w8"), one("==", "!=", ">", ">=", "<", "<=", "s>", "s>=", "s<", "s<=", "&"), strings.Replace(operand(), "r7", "9", 1), labels)
 			labels++
 		case 9:
-			say("r1 = map[idx:2][0]+0\nr1 = *(u64 *)(r1 + 0)\nif r1 == %d goto l%d", r.IntN(3), labels)
+			say("r1 = map[idx:2][0]+0\nr1 = *(u64 *)(r1 + 0)\nif r1 == %s goto l%d\nr7 ^= r1", one("0", "1", "2", "100000"), labels)
 			labels++
 		}
 	}
 	for range 1 + r.IntN(3) {
-		switch key := r.IntN(7); one("known", "hist", "key") {
+		switch key := r.IntN(7); one("known", "hist", "key", "bucket") {
 		case "known":
 			say("*(u32 *)(r10 - 4) = %d", key)
 		case "hist":
 			say("*(u32 *)(r10 - 4) = %d\nr3 = r8\nr2 = r10\nr2 += -4\nr1 = map[idx:1]\ncall %d", key, bpf.HelperHistAdd)
+		case "bucket":
+			if r.IntN(2) == 0 {
+				say("r1 = r8\ncall %d", bpf.HelperLog2)
+			} else {
+				say("r0 = r8\nr0 &= 127")
+			}
+			say("*(u64 *)(r10 - 8) = r0\nr2 = r10\nr2 += -8\nr1 = map[idx:3]\ncall 1\nif r0 == 0 goto l%d\nr1 = *(u64 *)(r0 + 0)\nr1 += %s\n*(u64 *)(r0 + 0) = r1", labels, one("1", "r8"))
+			labels++
+			continue
 		case "key":
 			say("r1 = r8\nr1 &= 7\n*(u64 *)(r10 - 8) = r1\nr2 = r10\nr2 += -8\nr1 = map[idx:0]\ncall 1\nif r0 == 0 goto l%d\nr1 = *(u64 *)(r0 + 8)\nr1 += %d\n*(u64 *)(r0 + 8) = r1", labels, r.IntN(1000))
 			labels++
@@ -288,12 +303,15 @@ const lookup0 = "*(u32 *)(r10 - 4) = 0\nr2 = r10\nr2 += -4\nr1 = map[idx:0]\ncal
 // TestFusedSize: what is known takes no code.
 func TestFusedSize(t *testing.T) {
 	p := newPlace(t)
+	p.shared = p.places[1]
 	for text, n := range map[string]int{
+		"r1 = map[idx:2][0]+0\nr1 = *(u64 *)(r1 + 0)\nif r1 == 0 goto out\n" + lookup0 + "r1 = *(u64 *)(r0 + 0)\nr1 += 1\n*(u64 *)(r0 + 0) = r1\nout: r0 = 0\nexit": 3,
 		"r0 = 0\nexit": 0,
-		lookup0 + "r1 = *(u64 *)(r0 + 0)\nr1 += 1\n*(u64 *)(r0 + 0) = r1\nout: r0 = 0\nexit":                                                   1,
-		"r6 = *(u64 *)(r1 + 40)\n" + lookup0 + "r1 = *(u64 *)(r0 + 0)\nr1 += r6\n*(u64 *)(r0 + 0) = r1\nout: r0 = 0\nexit":                     1,
-		"r6 = *(u64 *)(r1 + 40)\nif r6 != 7 goto out\n" + lookup0 + "r1 = *(u64 *)(r0 + 0)\nr1 += 1\n*(u64 *)(r0 + 0) = r1\nout: r0 = 0\nexit": 3,
-		"r3 = *(u64 *)(r1 + 40)\n*(u32 *)(r10 - 4) = 0\nr2 = r10\nr2 += -4\nr1 = map[idx:1]\ncall 65542\nr0 = 0\nexit":                         6,
+		lookup0 + "r1 = *(u64 *)(r0 + 0)\nr1 += 1\n*(u64 *)(r0 + 0) = r1\nout: r0 = 0\nexit":                                                                                                                     1,
+		"r6 = *(u64 *)(r1 + 40)\n" + lookup0 + "r1 = *(u64 *)(r0 + 0)\nr1 += r6\n*(u64 *)(r0 + 0) = r1\nout: r0 = 0\nexit":                                                                                       1,
+		"r6 = *(u64 *)(r1 + 40)\nif r6 != 7 goto out\n" + lookup0 + "r1 = *(u64 *)(r0 + 0)\nr1 += 1\n*(u64 *)(r0 + 0) = r1\nout: r0 = 0\nexit":                                                                   3,
+		"r3 = *(u64 *)(r1 + 40)\n*(u32 *)(r10 - 4) = 0\nr2 = r10\nr2 += -4\nr1 = map[idx:1]\ncall 65542\nr0 = 0\nexit":                                                                                           6,
+		"r1 = *(u64 *)(r1 + 40)\ncall 65541\n*(u32 *)(r10 - 4) = r0\nr2 = r10\nr2 += -4\nr1 = map[idx:3]\ncall 1\nif r0 == 0 goto out\nr1 = *(u64 *)(r0 + 0)\nr1 += 1\n*(u64 *)(r0 + 0) = r1\nout: r0 = 0\nexit": 7,
 	} {
 		insns, err := bpf.Assemble(text)
 		if err != nil {
@@ -330,7 +348,7 @@ func TestNotFused(t *testing.T) {
 		{"r6 = *(u64 *)(r1 + 40)\n" + lookup0 + "*(u64 *)(r0 + 0) = r6\nout: r0 = 0\nexit", "otherwise than by adding"},
 		{lookup0 + "r1 = *(u64 *)(r0 + 0)\nif r1 == 7 goto out\nr1 += 1\n*(u64 *)(r0 + 0) = r1\nout: r0 = 0\nexit", "not a number"},
 		{lookup0 + "r1 = *(u64 *)(r0 + 0)\nr2 = *(u64 *)(r0 + 0)\nr1 += 1\n*(u64 *)(r0 + 0) = r1\nr2 += 1\n*(u64 *)(r0 + 0) = r2\nout: r0 = 0\nexit", "not known"},
-		{strings.Replace(lookup0, "idx:0", "idx:3", 1) + "r1 = *(u64 *)(r0 + 0)\nr1 += 1\n*(u64 *)(r0 + 0) = r1\nout: r0 = 0\nexit", "not at GS"},
+		{strings.Replace(lookup0, "idx:0", "idx:4", 1) + "r1 = *(u64 *)(r0 + 0)\nr1 += 1\n*(u64 *)(r0 + 0) = r1\nout: r0 = 0\nexit", "not at GS"},
 		{strings.Replace(lookup0, "(r10 - 4) = 0", "(r10 - 12) = 0", 1) + "r1 = *(u64 *)(r0 + 0)\nr1 += 1\n*(u64 *)(r0 + 0) = r1\nout: r0 = 0\nexit", "key is not known"},
 		{"r6 = *(u64 *)(r1 + 40)\nr7 = *(u64 *)(r1 + 48)\nr6 <<= r7\n" + lookup0 + "r1 = *(u64 *)(r0 + 0)\nr1 += r6\n*(u64 *)(r0 + 0) = r1\nout: r0 = 0\nexit", "by how much"},
 		{"r6 = *(u64 *)(r1 + 40)\nr6 /= 10\nr6 += 1\n" + lookup0 + "r1 = *(u64 *)(r0 + 0)\nr1 += r6\n*(u64 *)(r0 + 0) = r1\nout: r0 = 0\nexit", "more than 2 registers"},

@@ -10,8 +10,9 @@ import (
 type value struct {
 	kind  kind
 	n     int64 // a number; the distance of an address, from the GS base, or an offset; of a loaded value, what is added
-	reg   reg   // the register that has it; or the index of an element, in bytes
-	index bool  // there is an index
+	reg   reg   // the register that has it; or the index of an element
+	scale uint8 // of an index: how many bytes it counts, 1 or 8; 0: there is none
+	span        // of a register: what it is between
 	plus  bool  // of a loaded value: from is what it was loaded from
 	from  int64
 	more  reg  // a register that is added to a loaded value
@@ -41,7 +42,7 @@ func (v *value) needs(r reg) bool {
 	case isPlace, isComputed:
 		return v.reg == r
 	case isElement, isLoaded:
-		return v.index && v.reg == r || v.adds && v.more == r
+		return v.scale != 0 && v.reg == r || v.adds && v.more == r
 	}
 	return false
 }
@@ -76,6 +77,10 @@ func (f *fuser) register(v value) reg {
 		return r
 	case isContents:
 		r := f.scratch()
+		if fits32(v.n) {
+			f.at(true, opLoad, r, operand{n: v.n, shared: true})
+			return r
+		}
 		f.code.set(r, uint64(v.n))
 		f.mem(true, opLoad, r, memory{r, 0})
 		return r
@@ -126,6 +131,10 @@ func (f *fuser) compute(in bpf.Insn) {
 	case (op == bpf.Lsh || op == bpf.Rsh || op == bpf.Arsh) && b.kind != isNumber:
 		f.fail("by how much it shifts is not known")
 	}
+	if by := sumOf(in, b); by != 0 && (a.kind == isPlace || a.kind == isComputed) {
+		f.now.regs[dst] = f.plus(dst, int32(by))
+		return
+	}
 	d := f.own(dst)
 	if in.UsesSrc() && in.Operation() != bpf.End {
 		if b.kind == isNumber && b.n == int64(int32(b.n)) {
@@ -136,7 +145,31 @@ func (f *fuser) compute(in bpf.Insn) {
 	}
 	f.file[dst] = d
 	f.arithmetic(in)
-	f.now.regs[dst] = value{kind: isComputed, reg: d}
+	f.now.regs[dst] = value{kind: isComputed, reg: d, span: a.span.after(in, b)}
+}
+
+// sumOf is what an instruction adds, if that is a number that has room in an instruction; 0: it does something else.
+func sumOf(in bpf.Insn, b value) int64 {
+	if op := in.Operation(); in.Class() != bpf.ALU64 || b.kind != isNumber || !fits32(b.n) || !fits32(-b.n) {
+		return 0
+	} else if op == bpf.Add {
+		return b.n
+	} else if op == bpf.Sub {
+		return -b.n
+	}
+	return 0
+}
+
+// plus returns the sum of a register of the program and a number, which one instruction computes.
+func (f *fuser) plus(dst uint8, n int32) value {
+	v := f.now.regs[dst]
+	from := f.register(v)
+	d := from
+	if v.kind == isPlace || f.now.holds(from) > 1 {
+		d = f.scratch()
+	}
+	f.mem(true, opLea, d, memory{from, n})
+	return value{kind: isComputed, reg: d, span: v.span.plus(int64(n))}
 }
 
 // symbolic returns what is known of a result without code.
@@ -162,8 +195,8 @@ func (f *fuser) symbolic(in bpf.Insn, a, b value) (v value, ok bool) {
 	case b.kind == isNumber && (a.kind == isNumber || a.kind == isContext || a.kind == isFrame || a.kind == isElement || a.kind == isShared || a.kind == isLoaded):
 		a.n += b.n
 		return a, true
-	case a.kind == isElement && !a.index && (b.kind == isPlace || b.kind == isComputed):
-		a.reg, a.index = b.reg, true
+	case a.kind == isElement && a.scale == 0 && (b.kind == isPlace || b.kind == isComputed):
+		a.reg, a.scale = b.reg, 1
 		return a, true
 	case a.kind == isLoaded && !a.adds && (b.kind == isPlace || b.kind == isComputed):
 		a.more, a.adds = b.reg, true
@@ -219,19 +252,27 @@ func (f *fuser) compares(in bpf.Insn) {
 		}
 	}
 	if a.kind == isContents && !in.UsesSrc() && in.Operation() != bpf.Jset {
-		r := f.scratch()
-		f.code.set(r, uint64(a.n))
-		if in.Imm == int32(int8(in.Imm)) {
-			f.mem(wide, opGroup1, opCmp, memory{r, 0})
-			f.put(byte(in.Imm))
-		} else {
-			f.mem(wide, 0x81, opCmp, memory{r, 0})
-			f.imm32(in.Imm)
-		}
+		f.comparesContents(wide, a.n, in.Imm)
 		return
 	}
 	f.file[dst] = f.register(a)
 	f.compare(in)
+}
+
+// comparesContents compares memory of all CPUs with a number.
+func (f *fuser) comparesContents(wide bool, addr int64, n int32) {
+	m := operand{n: addr, shared: true}
+	if !fits32(addr) {
+		m = operand{base: f.scratch(), hasBase: true, shared: true}
+		f.code.set(m.base, uint64(addr))
+	}
+	if n == int32(int8(n)) {
+		f.at(wide, opGroup1, opCmp, m)
+		f.put(byte(n))
+		return
+	}
+	f.at(wide, 0x81, opCmp, m)
+	f.imm32(n)
 }
 
 // decided reports whether a comparison is decided, and how: of two numbers, or of an address with 0.
