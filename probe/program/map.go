@@ -24,6 +24,7 @@ type Map struct {
 	base   unsafe.Pointer // of the first table
 	each   uintptr        // from one CPU's table to the next; 0: there is one
 	near   percpu.Offset  // of a small per-CPU array: the distance of each table from its CPU's GS base; 0: elsewhere
+	low    *lowPiece      // of a small array: where it is; nil: elsewhere
 	stride uintptr        // from one entry of a table to the next
 	value  uintptr        // of a hash: where in an entry the value is
 	mask   uint64         // of a hash: places of a table, less 1
@@ -85,7 +86,7 @@ func makeMap(m *Map) (_ *Map, err error) {
 	if m.perCPU() {
 		m.each = size
 	}
-	if !m.takeNear(size) {
+	if !m.takeNear(size) && !m.takeLow(size) {
 		if m.memory, err = memory.alloc(parts * int(size)); err != nil {
 			return nil, err
 		}
@@ -203,9 +204,12 @@ func (m *Map) keep(n int) error {
 // drop frees the memory if nobody is left. Called with mu held.
 func (m *Map) drop() {
 	if m.closed && m.users == 0 && m.memory != nil {
-		if m.near != 0 {
+		switch {
+		case m.near != 0:
 			percpu.Give(m.near, len(m.memory))
-		} else {
+		case m.low != nil:
+			m.low.give()
+		default:
 			memory.free(m.memory)
 		}
 		m.memory, m.base = nil, nil

@@ -60,3 +60,49 @@ func TestNear(t *testing.T) {
 		again.Close()
 	}
 }
+
+// TestLow: small arrays are in the image, as long as there is room, and are like others; those of processes are not.
+func TestLow(t *testing.T) {
+	small := bpf.MapSpec{Type: bpf.Array, KeySize: 4, ValueSize: 16, MaxEntries: 4}
+	inImage := func(m *Map) bool {
+		at := uintptr(m.base) - uintptr(unsafe.Pointer(&lowPieces))
+		return at < unsafe.Sizeof(lowPieces)
+	}
+	m, value := newMap(t, small), make([]byte, 16)
+	if !inImage(m) || m.Bytes() != 64 {
+		t.Errorf("at %p, %d bytes", m.base, m.Bytes())
+	}
+	want := binary.LittleEndian.AppendUint64(make([]byte, 8), 77)
+	if err := m.Update(0, key4(3), want, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Lookup(0, key4(3), value); err != nil || string(value) != string(want) {
+		t.Errorf("%v, %v", value, err)
+	}
+	owned, err := NewProcessMap(small, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owned.Close()
+	large := small
+	large.MaxEntries++
+	if inImage(owned) || inImage(newMap(t, large)) {
+		t.Error("an array of a process, or a large one, is in the image")
+	}
+	rest := []*Map{}
+	for range lowPieces {
+		rest = append(rest, newMap(t, small))
+	}
+	if inImage(rest[len(rest)-1]) || !inImage(rest[len(rest)-2]) || uintptr(rest[0].base)%wordSize != 0 {
+		t.Errorf("%d arrays are at %p to %p", len(rest)+1, rest[0].base, rest[len(rest)-1].base)
+	}
+	at := rest[0].base
+	rest[0].Close()
+	again := newMap(t, small)
+	if again.base != at {
+		t.Errorf("closed at %p, made at %p", at, again.base)
+	}
+	if err := again.Lookup(0, key4(3), value); err != nil || value[8] != 0 {
+		t.Errorf("a new map has %v, %v", value, err)
+	}
+}
