@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/bits"
 	"strconv"
 	"strings"
 	"syscall"
@@ -88,7 +87,7 @@ func (s *session) helpers() map[int32]interp.Helper {
 			what, _, _ = bytes.Cut(what, []byte{0})
 			return uint64(map[bool]int{true: 1}[bytes.Contains(text, what)]), errors.Join(err, err2)
 		},
-		bpf.HelperLog2: func(_ *interp.Machine, a [5]uint64) (uint64, error) { return uint64(bits.Len64(a[0])), nil },
+		bpf.HelperLog2: func(_ *interp.Machine, a [5]uint64) (uint64, error) { return uint64(bpf.Bucket(int64(a[0]))), nil },
 	}
 }
 

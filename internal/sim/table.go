@@ -40,7 +40,9 @@ func (s *session) newTable(spec *bpf.MapSpec) *table {
 	}
 	if spec.Type == bpf.Array || spec.Type == bpf.PerCPUArray {
 		for cpu := range t.cpus {
-			t.add(cpu, string(make([]byte, 4)))
+			for i := range spec.MaxEntries {
+				t.add(cpu, string(binary.LittleEndian.AppendUint32(nil, i)))
+			}
 		}
 	}
 	return t

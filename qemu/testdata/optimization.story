@@ -75,3 +75,21 @@ EXPECT ^  \+0x1a +c3 +RET$
 EXPECT ^  1\. the function ends within the jump's five bytes
 EXPECT ^[0-9a-f]{16}  k  sonde/kernel/cpu\.CPUID\.abi0\+0x1a$
 EXPECT pre_handler
+
+NAME histograms are fused, and count the same when they are not
+RUN bt -e 'kprobe:vfs.Write { @ = lhist(arg2, 900, 960, 7); }' -c 'until explain vfs.Write | grep Probed | grep " fused"; do sleep 0.05; done; for i in 900 906 907 959 960; do for j in 1 2 3 4; do printf %${i}d 1 > /dev/null; done; done'
+EXPECT hit by a JUMP to the program itself: \[OPTIMIZED\], fused\.$
+EXPECT ^\[900, 907\) +8 
+EXPECT ^\[907, 914\) +4 
+EXPECT ^\[949, 956\) +0 
+EXPECT ^\[956, 960\) +4 
+RUN bt -e 'kprobe:vfs.Write { @ = hist(arg2 * 10000000); }' -c 'until explain vfs.Write | grep Probed | grep " fused"; do sleep 0.05; done; for i in 900 959; do for j in 1 2 3 4; do printf %${i}d 1 > /dev/null; done; done'
+EXPECT hit by a JUMP to the program itself: \[OPTIMIZED\], fused\.$
+EXPECT ^\[8G, 16G\) +8 
+RUN sysctl -w debug.kprobes-fused=0
+RUN bt -e 'kprobe:vfs.Write { @ = lhist(arg2, 900, 960, 7); }' -c 'until explain vfs.Write | grep Probed | grep "fused is 0"; do sleep 0.05; done; for i in 900 906 907 959 960; do for j in 1 2 3 4; do printf %${i}d 1 > /dev/null; done; done'
+EXPECT Not fused: debug\.kprobes-fused is 0\.$
+EXPECT ^\[900, 907\) +8 
+EXPECT ^\[907, 914\) +4 
+EXPECT ^\[949, 956\) +0 
+EXPECT ^\[956, 960\) +4 

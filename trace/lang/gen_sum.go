@@ -1,5 +1,11 @@
 package lang
 
+import (
+	"math"
+
+	"sonde/bpf"
+)
+
 // aggregate adds a value to what a map keeps for this CPU.
 func (g *generator) aggregate(target, call *Expr) {
 	m := target.m
@@ -24,7 +30,7 @@ func (g *generator) aggregate(target, call *Expr) {
 	value := g.spill()
 	key := g.key(target)
 	if m.Value.HasBuckets() {
-		g.copy(key.plus(m.KeySize()-8), value, 8)
+		g.copy(key.plus(max(0, m.KeySize()-8)), value, 8)
 		g.emit("*(u64 *)(%s) = 1", value)
 	}
 	none, end := g.newLabel(), g.newLabel()
@@ -76,26 +82,10 @@ func (g *generator) combine(t Type, end string) {
 	}
 }
 
-// log2 makes R0 the number of its bucket: 0 below 0, 1 for 0, and 2 + n from 2^n on.
+// log2 makes R0 the number of its bucket: see bpf.Bucket.
 func (g *generator) log2() {
-	negative, end := g.newLabel(), g.newLabel()
 	g.emit("r1 = r0")
-	g.emit("r0 = 0")
-	g.emit("if r1 s< 0 goto %s", negative)
-	g.emit("r0 = 1")
-	g.emit("if r1 == 0 goto %s", end)
-	g.emit("r0 = 2")
-	for _, bits := range []int{32, 16, 8, 4, 2, 1} {
-		less := g.newLabel()
-		g.emit("r2 = r1")
-		g.emit("r2 >>= %d", bits)
-		g.emit("if r2 == 0 goto %s", less)
-		g.emit("r1 = r2")
-		g.emit("r0 += %d", bits)
-		g.label(less)
-	}
-	g.label(negative)
-	g.label(end)
+	g.emit("call %d", bpf.HelperLog2)
 }
 
 // fine makes R0 the number of its bucket where each power of 2 has 1<<bits of them: see Bounds.
@@ -123,9 +113,9 @@ func (g *generator) linear(t Type) {
 	below, above, end := g.newLabel(), g.newLabel(), g.newLabel()
 	g.emit("if r0 s< %d goto %s", t.Low, below)
 	g.emit("if r0 s>= %d goto %s", t.High, above)
-	g.emit("r0 -= %d", t.Low)
-	g.emit("r0 /= %d", t.Step)
-	g.emit("r0 += 1")
+	step := min(t.Step, t.High-t.Low)
+	g.with("-=", t.Low-step) // one part less, for the bucket below the range
+	g.parts(t.High-t.Low+step, step)
 	g.emit("goto %s", end)
 	g.label(below)
 	g.emit("r0 = 0")
@@ -135,8 +125,52 @@ func (g *generator) linear(t Type) {
 	g.label(end)
 }
 
-// Buckets is how many buckets an LHist has, with those below and above its range.
-func Buckets(t Type) int { return int((t.High-t.Low+t.Step-1)/t.Step) + 2 }
+// parts divides R0, which is from 0 to most. A multiplication and a shift take less room than a division where a program
+// is compiled for its place, and need no more registers.
+func (g *generator) parts(most, size int64) {
+	factor, shift, ok := reciprocal(most, size)
+	if !ok {
+		g.with("/=", size)
+		return
+	}
+	g.emit("r0 *= %d", factor)
+	g.emit("r0 >>= %d", shift)
+}
+
+// with computes R0 and a number.
+func (g *generator) with(op string, n int64) {
+	switch {
+	case n == 0 && op == "-=":
+	case n == int64(int32(n)):
+		g.emit("r0 %s %d", op, n)
+	default:
+		g.load("r1", n)
+		g.emit("r0 %s r1", op)
+	}
+}
+
+// reciprocal returns what n, from 0 to most, is multiplied by, and by how much it is shifted then, to be divided by size;
+// false: no factor of 31 bits does it, or most has more.
+func reciprocal(most, size int64) (factor int64, shift int, ok bool) {
+	if most > math.MaxInt32 {
+		return 0, 0, false
+	}
+	for power := int64(1); shift < 63; shift, power = shift+1, 2*power {
+		factor = (power + size - 1) / size
+		if over := factor*size - power; power >= size && factor <= math.MaxInt32 && over*most < power {
+			return factor, shift, true
+		}
+	}
+	return 0, 0, false
+}
+
+// Buckets is how many buckets a histogram has, with those below and above its range.
+func Buckets(t Type) int {
+	if t.Kind == LHist {
+		return int((t.High-t.Low+t.Step-1)/t.Step) + 2
+	}
+	return (bpf.HistBuckets-1-t.Bits)<<t.Bits + 1
+}
 
 // Bounds are the first number of a bucket of a histogram, and the first after it.
 func Bounds(t Type, i int) (low, high int64) {

@@ -17,6 +17,12 @@ func (m *machine) show() string {
 	var lines []string
 	for _, user := range m.unit.Maps {
 		for key, v := range m.maps[user.Index] {
+			if user.IsArray() && user.Value.HasBuckets() {
+				if binary.LittleEndian.Uint64(*v) == 0 {
+					continue
+				}
+				key += string(make([]byte, 4))
+			}
 			lines = append(lines, user.Name+"["+parts(user.Key, []byte(key))+rest(user, key)+"]="+parts(valueParts(user.Value), *v))
 		}
 	}

@@ -102,7 +102,9 @@ func newMachine(t *testing.T, script string, params ...string) *machine {
 	for i := range u.Specs {
 		m.maps = append(m.maps, map[string]*[]byte{})
 		if u.Specs[i].Type == bpf.Array || u.Specs[i].Type == bpf.PerCPUArray {
-			m.value(i, string(make([]byte, 4)))
+			for n := range u.Specs[i].MaxEntries {
+				m.value(i, string(binary.LittleEndian.AppendUint32(nil, n)))
+			}
 		}
 	}
 	m.control(1)
@@ -211,6 +213,7 @@ func (m *machine) helpers() map[int32]interp.Helper {
 			copy(b, fmt.Sprintf("error %d of %d", a[1], a[0]))
 			return 0, vm.Write(a[2], b)
 		},
+		bpf.HelperLog2: func(_ *interp.Machine, a [5]uint64) (uint64, error) { return uint64(bpf.Bucket(int64(a[0]))), nil },
 		bpf.HelperGoid: number(func() uint64 { return 77 }), bpf.HelperWatchOld: number(func() uint64 { return 7 }), bpf.HelperWatchNew: number(func() uint64 { return 5 }),
 	}
 }

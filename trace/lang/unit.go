@@ -214,19 +214,22 @@ type Map struct {
 // KeySize is how many bytes a key has.
 func (m *Map) KeySize() int {
 	switch n := (Type{Kind: TupleOf, Elems: m.Key}).Size(); {
+	case m.IsArray():
+		return 4 // the bucket
 	case m.Value.HasBuckets():
-		return n + 8 // the bucket
-	case n == 0 && m.IsArray():
-		return 4
+		return n + 8 // with the bucket
 	default:
 		return max(n, 8)
 	}
 }
 
-// IsArray tells whether the map is one number for each CPU, which is always there.
+// IsArray tells whether the map has a fixed number of values for each CPU, which are always there.
 func (m *Map) IsArray() bool {
-	k := m.Value.Kind
-	return len(m.Key) == 0 && (k == Count || k == Sum || k == Avg || k == Stats)
+	switch m.Value.Kind {
+	case Count, Sum, Avg, Stats, Hist, LHist:
+		return len(m.Key) == 0
+	}
+	return false
 }
 
 // spec is what the engine needs to make the map.
@@ -238,6 +241,9 @@ func (m *Map) spec(s *Settings) *bpf.MapSpec {
 	switch {
 	case m.IsArray():
 		spec.Type, spec.MaxEntries = bpf.PerCPUArray, 1
+		if m.Value.HasBuckets() {
+			spec.MaxEntries = uint32(Buckets(m.Value))
+		}
 	case m.Value.Aggregates():
 		spec.Type = pick(m.evicts, bpf.LRUPerCPUHash, bpf.PerCPUHash)
 	case m.evicts:

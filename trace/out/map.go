@@ -2,6 +2,7 @@ package out
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,8 +75,13 @@ func gather(m *lang.Map, s Store) (all []*entry) {
 		s.Range(cpu, func(key, value []byte) bool {
 			k := string(key)
 			bucket := -1
-			if m.Value.HasBuckets() {
+			switch {
+			case m.Value.HasBuckets() && !m.IsArray():
 				bucket, k = int(word(key[len(key)-8:])), k[:len(k)-8]
+			case m.Value.HasBuckets() && word(value) == 0: // nothing was counted
+				return true
+			case m.Value.HasBuckets():
+				bucket, k = int(binary.LittleEndian.Uint32(key)), ""
 			}
 			e := index[k]
 			first := e == nil
