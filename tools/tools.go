@@ -111,34 +111,44 @@ func (t *Tool) Script(args []string, filter string, seconds int) (string, error)
 //
 // Errors: EINVAL it must be a place, and is none.
 func replace(text, param, value string) (string, error) {
-	if kprobe := "kprobe:" + param; strings.Contains(text, kprobe) {
-		program, place, err := placeOf(value)
+	if kprobe, kretprobe := "kprobe:"+param, "kretprobe:"+param; strings.Contains(text, kprobe) {
+		kinds := []attach.Kind{attach.Kernel, attach.Program}
+		if !strings.Contains(text, kretprobe) {
+			kinds = append(kinds, attach.Line, attach.Inline)
+		}
+		provider, place, err := placeOf(value, kinds...)
 		if err != nil {
 			return "", err
 		}
 		stack := "kstack"
-		if program {
-			text = strings.NewReplacer(kprobe, "uprobe:"+param, "kretprobe:"+param, "uretprobe:"+param).Replace(text)
+		if provider == "uprobe" {
 			stack = "ustack"
 		}
-		text, value = strings.ReplaceAll(text, "$stack", stack), place
+		value = place
+		text = strings.NewReplacer(kprobe, provider+":"+param, kretprobe, provider[:1]+"retprobe:"+param, "$stack", stack).Replace(text)
 	}
 	return strings.ReplaceAll(text, param, value), nil
 }
 
-// placeOf cuts the provider off a place, which may be left out, and tells whether it is one of a program.
+// placeOf cuts the provider off a place, which may be left out.
 //
-// Errors: EINVAL it is neither of the kernel nor of a program.
-func placeOf(text string) (program bool, place string, err error) {
-	provider, rest, _ := strings.Cut(text, ":")
-	switch lang.Provider(provider) {
-	case "kprobe":
-		return false, rest, nil
-	case "uprobe":
-		return true, rest, nil
+// Errors: EINVAL it is of none of the kinds.
+func placeOf(text string, kinds ...attach.Kind) (provider, place string, err error) {
+	first, rest, _ := strings.Cut(text, ":")
+	switch p := lang.Provider(first); p {
+	case "kprobe", "uprobe":
+		return p, rest, nil
 	}
-	s, err := attach.ParseSiteOf(text, attach.Kernel, attach.Program)
-	return s.Kind == attach.Program, text, err
+	s, err := attach.ParseSiteOf(text, kinds...)
+	switch s.Kind {
+	case attach.Program:
+		return "uprobe", text, err
+	case attach.Line:
+		return "line", text, err
+	case attach.Inline:
+		return "inline", rest, err
+	}
+	return "kprobe", text, err
 }
 
 // filtered has a script count only what fits a condition; "": all.

@@ -93,7 +93,7 @@ func TestFilters(t *testing.T) {
 }
 
 // TestPlacesOfPrograms: the places of tools are of the kernel or of programs, in the words of attach points and of
-// bpftrace.
+// bpftrace. Lines and inlined copies do not return.
 func TestPlacesOfPrograms(t *testing.T) {
 	tool := parse("// f PLACES [FRAMES=3]\n// help\n// prints @\nkprobe:$1 /$filter/ { @[$stack($2)] = count(); } kretprobe:$1 { @ = 1; }\n")
 	const kernel, program = "kprobe:P { @[kstack(3)] = count(); } kretprobe:P { @ = 1; }\n", "uprobe:P { @[ustack(3)] = count(); } uretprobe:P { @ = 1; }\n"
@@ -105,7 +105,15 @@ func TestPlacesOfPrograms(t *testing.T) {
 			t.Errorf("%s: %v\ngot  %swant %s", place, err, got, want)
 		}
 	}
-	for _, place := range []string{"sys:openat", "tick:99hz", "w@vfs.x", ""} {
+	tool = parse("// f PLACES [FRAMES=3]\n// help\n// prints @\nkprobe:$1 { @[$stack($2)] = count(); }\n")
+	for place, want := range map[string]string{"vfs/io.go:33": "line:vfs/io.go:33", "inline:sync.(*Mutex).Lock": "inline:sync.(*Mutex).Lock"} {
+		got, err := tool.Script([]string{place}, "", 0)
+		if want += " { @[kstack(3)] = count(); }\n"; err != nil || got != want {
+			t.Errorf("%s: %v\ngot  %swant %s", place, err, got, want)
+		}
+	}
+	tool = parse("// f PLACE\n// help\n// prints @\nkprobe:$1 { @ = 1; } kretprobe:$1 { @ = 1; }\n")
+	for _, place := range []string{"vfs/io.go:33", "inline:vfs.join", "sys:openat", "tick:99hz", "w@vfs.x", ""} {
 		if text, err := tool.Script([]string{place}, "", 0); err == nil {
 			t.Errorf("%q became %s", place, text)
 		}
