@@ -8,6 +8,7 @@ import (
 	"sonde/kernel/module"
 	"sonde/kernel/printk"
 	"sonde/kwatch"
+	"sonde/probe/attach/quote"
 )
 
 // data_watch_example: print which code writes a variable of the kernel, with its stack. The
@@ -62,4 +63,12 @@ func (w *dataWatch) exit() {
 		return
 	}
 	printk.Info("Watch point for %s unregistered", w.symbol)
+}
+
+// bare returns a name without the quotes that lists have around some.
+func bare(_, name string) string {
+	if value, rest, quoted := quote.Prefix(name); quoted && rest == "" {
+		return value
+	}
+	return name
 }

@@ -1,4 +1,3 @@
-// Package examples has the example modules of kprobes.txt and uprobes.txt, and the
-// ready-made modules funccount, funclatency, argdist and stackcount, one file each. insmod
-// NAME loads one.
+// Package examples has the example modules of kprobes.txt and uprobes.txt, and funclatency, which is the example
+// of probe/attach: a file for each. insmod NAME loads one.
 package examples

@@ -29,6 +29,9 @@ type uprobeExample struct {
 	usp     *uprobes.Uprobe
 }
 
+// maxPid is Linux's greatest pid_max.
+const maxPid = 1 << 22
+
 func init() {
 	module.Register(&module.Module{
 		Name: "uprobe_example",

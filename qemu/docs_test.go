@@ -98,8 +98,8 @@ var quoted = []struct{ file, words, script string }{
 	{"docs/how-a-hit-works.md", "#BP:", hitScript},
 	{"docs/how-a-hit-works.md", "abandoned", "ktest handlers/sends; dmesg"},
 	{"docs/attach.md", "handlers that block", "cat /sys/kernel/debug/attach/kinds"},
-	{"docs/attach.md", "first place", "insmod funccount target=sys:* name=calls; insmod funccount target=tick:100hz name=ticks; " +
-		"/bin/cat /proc/uptime; sleep 0.3; cat /sys/kernel/debug/attach/links"},
+	{"docs/attach.md", "first place", "insmod funclatency target=/bin/cat:syscall.read name=calls; bt -e 'profile:hz:100 { @ = count(); }' & sleep 1; " +
+		"/bin/cat /proc/uptime; cat /sys/kernel/debug/attach/links"},
 	{"docs/attach.md", "returns: n int AX", "explain vfs.Write"},
 	{"docs/how-a-system-call-works.md", "Call Trace", "insmod kprobe_example symbol=console.(*Pipe).Write post=0; myprog -n 1; dmesg"},
 }

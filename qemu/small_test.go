@@ -82,10 +82,6 @@ func TestConventions(t *testing.T) {
 		two("mixed", add+".abi0", "0 100;1 100;2 100;"),
 		{"bt -q -e 'uretprobe:/bin/mixed:" + add + " { print(retval); }' -c mixed", []string{"ERROR: retval is not known at", "it is assembly of Go, which has arguments and results on the stack, not in registers"}},
 		{"bt -q -e 'uprobe:/bin/mixed:runtime.* { print(arg0); }' -c mixed", []string{"ERROR: arg0 is not known at uprobe:/bin/mixed:runtime.*: the functions that fit have their arguments in different places"}},
-		{"insmod argdist target=/bin/dotted:main._omp_fn.0 arg=0 count=1; dotted; cat /sys/kernel/debug/argdist; rmmod argdist", []string{"1                    1", "1                    2"}},
-		{"insmod argdist target=/bin/mixed:main.dotted.0 arg=1 count=1; mixed; cat /sys/kernel/debug/argdist; rmmod argdist", []string{"3                  300"}},
-		{"insmod argdist target=/bin/mixed:" + add + "; lsmod", []string{"which has arguments and results on the stack", "!argdist  "}},
-		{"insmod argdist target=/bin/dotted:sum.avx2.0 arg=6", []string{"arg=6: only words 0 to 5 are in registers"}},
 	})
 }
 

@@ -86,6 +86,7 @@ const values = `import (
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
 	"sonde/kprobes"
+	"sonde/kwatch"
 	"sonde/uprobes"
 )
 
@@ -96,6 +97,7 @@ var (
 	n      int
 	params module.Params
 	show   func(io.Writer)
+	uprobe uprobes.Uprobe
 )
 
 func start() error { return nil }
@@ -103,6 +105,10 @@ func start() error { return nil }
 func stop() {}
 
 func handler(*uprobes.Uprobe, *amd64.Regs) {}
+
+func returned(*uprobes.UretprobeInstance, *amd64.Regs) {}
+
+func written(*kwatch.Hit, *amd64.Regs) {}
 `
 
 // wrapped makes a file of pieces: functions without a body, statements, expressions and types.

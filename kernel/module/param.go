@@ -43,21 +43,15 @@ func (p *Param) Within(lo, hi int64) *Param {
 	return p
 }
 
-// Valid lets check refuse values; its error must say what the text means and what is
-// wanted. It returns p.
-func (p *Param) Valid(check func(string) error) *Param {
-	p.check = check
-	return p
-}
-
 // Given refuses an empty value. It returns p.
 func (p *Param) Given() *Param {
-	return p.Valid(func(s string) error {
+	p.check = func(s string) error {
 		if s == "" {
 			return errors.New("it is empty")
 		}
 		return nil
-	})
+	}
+	return p
 }
 
 // forms says what a parameter of a type takes.

@@ -37,7 +37,7 @@ EXPECT ^then 1$
 NAME the kernel's commands are programs
 SMP 2
 RUN /bin/sh -c 'for f in vfs.Read vfs.Write; do explain $f; done | grep -c ^sonde/kernel/vfs'
-RUN /bin/sh -c 'insmod funccount target=vfs.Open && cat /proc/version > /dev/null && rmmod funccount; echo status $?'
+RUN /bin/sh -c 'insmod funclatency target=vfs.Open && cat /proc/version > /dev/null && rmmod funclatency; echo status $?'
 RUN echo vfs.Read > /tmp/places; xargs explain < /tmp/places | head -n 1
 RUN /bin/sh -c 'printf "a\nb\n" | while read x; do echo line $x; explain vfs.Read > /dev/null; done; echo xyz | hexdump | grep xyz; explain vfs.Reed; echo wrong $?'
 RUN /bin/sh -c 'cd /tmp; FROM=here bt -q -c "env" -e "BEGIN { }" | grep FROM; bt -q -o y -e "BEGIN { printf(\"in a file\\n\"); }" -c true; cat y'
