@@ -181,6 +181,8 @@ func (f *fuser) symbolic(in bpf.Insn, a, b value) (v value, ok bool) {
 		return b, true
 	case op == bpf.Mov && in.Off == 0 && b.kind == isNumber:
 		return value{kind: isNumber, n: int64(uint32(b.n))}, true
+	case op == bpf.Mul && plain && a.kind == isNumber && b.kind == isNumber:
+		return value{kind: isNumber, n: a.n * b.n}, true
 	case !plain || op != bpf.Add && op != bpf.Sub:
 		return v, false
 	case op == bpf.Sub && b.kind == isNumber:

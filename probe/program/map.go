@@ -104,7 +104,7 @@ func makeMap(m *Map) (_ *Map, err error) {
 }
 
 // mostNear is how many bytes a table has at most that is at its CPU's GS base.
-const mostNear = 1 << 10
+const mostNear = 4 << 10
 
 // takeNear puts the tables of a small per-CPU array where a CPU finds its own without computing an address, if there
 // is room.

@@ -93,3 +93,12 @@ EXPECT ^\[900, 907\) +8
 EXPECT ^\[907, 914\) +4 
 EXPECT ^\[949, 956\) +0 
 EXPECT ^\[956, 960\) +4 
+RUN sysctl -w debug.kprobes-fused=1
+
+NAME sums by CPU are fused
+RUN bt -e 'kprobe:vfs.Write { @[cpu] = count(); }' -c 'until explain vfs.Write | grep Probed | grep " fused"; do sleep 0.05; done'
+EXPECT hit by a JUMP to the program itself: \[OPTIMIZED\], fused\.$
+EXPECT ^@\[[01]\]: [1-9]
+RUN bt -e 'kprobe:vfs.Write { @[7] = sum(arg2); }' -c 'until explain vfs.Write | grep Probed | grep " fused"; do sleep 0.05; done; printf %100000d 1 > /dev/null'
+EXPECT hit by a JUMP to the program itself: \[OPTIMIZED\], fused\.$
+EXPECT ^@\[7\]: 1\d{5}$

@@ -177,7 +177,9 @@ func (c *checker) wholeMap(e, a *Expr) {
 }
 
 func (c *checker) whole(e *Expr) Type {
-	c.wholeMap(e, e.Args[0])
+	if c.wholeMap(e, e.Args[0]); e.m != nil && e.Name == "zero" { // keys without a value stay
+		e.m.uses++
+	}
 	return voidType
 }
 

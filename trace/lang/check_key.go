@@ -8,6 +8,7 @@ func (c *checker) key(e *Expr) {
 		c.maps[e.Name], c.changed = m, true
 	}
 	e.m = m
+	m.uses++
 	types := c.keyTypes(e)
 	if !m.known {
 		m.known, m.Key, m.where, c.changed = true, types, e.Span, true

@@ -71,6 +71,9 @@ func (c *checker) forLoop(s *Stmt) {
 	}
 	c.wholeMap(s.Value, s.Value)
 	m := s.Value.m
+	if m != nil {
+		m.uses++
+	}
 	if m == nil || m.Value.Kind == Unknown {
 		c.store(s.Target, Type{})
 		c.body(s.Body)
@@ -119,6 +122,9 @@ func (c *checker) assign(s *Stmt) {
 	}
 	c.key(s.Target)
 	m := s.Target.m
+	if t.Aggregates() && s.Op == "=" {
+		c.noteSlot(s.Target)
+	}
 	if s.Op == "=" && t.isInt() && m.Value.Aggregates() {
 		c.fail(s.Span, "%s keeps %s(): nothing else can be assigned to it", m.Name, m.Value)
 	}

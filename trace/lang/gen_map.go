@@ -10,6 +10,10 @@ const updateAny = 0
 // key writes the key of a map, and returns where it is.
 func (g *generator) key(e *Expr) place {
 	m := e.m
+	if m.IsArray() && len(m.Key) > 0 {
+		g.number(e.Args[0])
+		return g.spill()
+	}
 	size := m.KeySize()
 	var p place
 	if size <= 64 {

@@ -30,7 +30,7 @@ func (g *generator) aggregate(target, call *Expr) {
 	value := g.spill()
 	key := g.key(target)
 	if m.Value.HasBuckets() {
-		g.copy(key.plus(max(0, m.KeySize()-8)), value, 8)
+		g.bucket(m, key, value)
 		g.emit("*(u64 *)(%s) = 1", value)
 	}
 	none, end := g.newLabel(), g.newLabel()
@@ -40,13 +40,26 @@ func (g *generator) aggregate(target, call *Expr) {
 	}
 	g.emit("if r0 == 0 goto %s", none)
 	g.emit("r1 = *(u64 *)(%s)", value)
-	g.combine(m.Value, end)
+	g.combine(m, end)
 	if !m.IsArray() {
 		g.emit("goto %s", end)
 		g.label(none)
 		g.first(m, key, value)
 	}
 	g.label(end)
+}
+
+// bucket puts the number of a bucket into a key.
+func (g *generator) bucket(m *Map, key, number place) {
+	if !m.IsArray() || len(m.Key) == 0 {
+		g.copy(key.plus(max(0, m.KeySize()-8)), number, 8)
+		return
+	}
+	g.emit("r1 = *(u64 *)(%s)", key)
+	g.emit("r1 *= %d", Buckets(m.Value))
+	g.emit("r0 = *(u64 *)(%s)", number)
+	g.emit("r0 += r1")
+	g.emit("*(u64 *)(%s) = r0", key)
 }
 
 // first puts the first value of a key in a map.
@@ -61,14 +74,14 @@ func (g *generator) first(m *Map, key, value place) {
 }
 
 // combine adds R1 to the value that R0 points to. Only this CPU changes it.
-func (g *generator) combine(t Type, end string) {
-	sign := pick(t.Signed, "s", "")
-	switch t.Kind {
-	case Min, Max:
+func (g *generator) combine(m *Map, end string) {
+	t := m.Value
+	switch {
+	case t.Kind == Min || t.Kind == Max:
 		g.emit("r2 = *(u64 *)(r0 + 0)")
-		g.emit("if r1 %s%s r2 goto %s", sign, pick(t.Kind == Min, ">=", "<="), end)
+		g.emit("if r1 %s%s r2 goto %s", pick(t.Signed, "s", ""), pick(t.Kind == Min, ">=", "<="), end)
 		g.emit("*(u64 *)(r0 + 0) = r1")
-	case Avg, Stats:
+	case m.counts():
 		g.emit("r2 = *(u64 *)(r0 + 8)")
 		g.emit("r2 += r1")
 		g.emit("*(u64 *)(r0 + 8) = r2")

@@ -17,13 +17,15 @@ func (m *machine) show() string {
 	var lines []string
 	for _, user := range m.unit.Maps {
 		for key, v := range m.maps[user.Index] {
-			if user.IsArray() && user.Value.HasBuckets() {
-				if binary.LittleEndian.Uint64(*v) == 0 {
-					continue
-				}
-				key += string(make([]byte, 4))
+			key, value, bucket, ok := user.Element([]byte(key), *v)
+			if !ok {
+				continue
 			}
-			lines = append(lines, user.Name+"["+parts(user.Key, []byte(key))+rest(user, key)+"]="+parts(valueParts(user.Value), *v))
+			text := parts(user.Key, []byte(key))
+			if user.Value.HasBuckets() {
+				text += fmt.Sprint(":", bucket)
+			}
+			lines = append(lines, user.Name+"["+text+"]="+parts(valueParts(user.Value), value))
 		}
 	}
 	slices.Sort(lines)
@@ -39,14 +41,6 @@ func (m *machine) show() string {
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, " ")
-}
-
-// rest is the bucket at the end of a histogram's key.
-func rest(m *Map, key string) string {
-	if m.Value.HasBuckets() {
-		return fmt.Sprint(":", binary.LittleEndian.Uint64([]byte(key[len(key)-8:])))
-	}
-	return ""
 }
 
 func valueParts(t Type) []Type {

@@ -208,50 +208,10 @@ type Map struct {
 	evicts  bool // the oldest key, when it is full
 	used    bool // something is assigned to it
 	entries int
+	uses    int // with a key, or by a loop or zero()
+	plain   int // of these, those that add to a key that is a small number
+	slots   int // how many such numbers there can be
 	where   Span
-}
-
-// KeySize is how many bytes a key has.
-func (m *Map) KeySize() int {
-	switch n := (Type{Kind: TupleOf, Elems: m.Key}).Size(); {
-	case m.IsArray():
-		return 4 // the bucket
-	case m.Value.HasBuckets():
-		return n + 8 // with the bucket
-	default:
-		return max(n, 8)
-	}
-}
-
-// IsArray tells whether the map has a fixed number of values for each CPU, which are always there.
-func (m *Map) IsArray() bool {
-	switch m.Value.Kind {
-	case Count, Sum, Avg, Stats, Hist, LHist:
-		return len(m.Key) == 0
-	}
-	return false
-}
-
-// spec is what the engine needs to make the map.
-func (m *Map) spec(s *Settings) *bpf.MapSpec {
-	spec := &bpf.MapSpec{Name: m.Name, Type: bpf.Hash, KeySize: uint32(m.KeySize()), ValueSize: uint32(max(8, m.Value.Size())), MaxEntries: uint32(s.MaxKeys)}
-	if m.entries > 0 {
-		spec.MaxEntries = uint32(m.entries)
-	}
-	switch {
-	case m.IsArray():
-		spec.Type, spec.MaxEntries = bpf.PerCPUArray, 1
-		if m.Value.HasBuckets() {
-			spec.MaxEntries = uint32(Buckets(m.Value))
-		}
-	case m.Value.Aggregates():
-		spec.Type = pick(m.evicts, bpf.LRUPerCPUHash, bpf.PerCPUHash)
-	case m.evicts:
-		spec.Type = bpf.LRUHash
-	case len(m.Key) == 0:
-		spec.MaxEntries = 1
-	}
-	return spec
 }
 
 // ActionKind is what a record asks for.

@@ -2,7 +2,6 @@ package out
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,15 +72,9 @@ func gather(m *lang.Map, s Store) (all []*entry) {
 	index := map[string]*entry{}
 	for cpu := range s.Tables() {
 		s.Range(cpu, func(key, value []byte) bool {
-			k := string(key)
-			bucket := -1
-			switch {
-			case m.Value.HasBuckets() && !m.IsArray():
-				bucket, k = int(word(key[len(key)-8:])), k[:len(k)-8]
-			case m.Value.HasBuckets() && word(value) == 0: // nothing was counted
+			k, value, bucket, ok := m.Element(key, value)
+			if !ok {
 				return true
-			case m.Value.HasBuckets():
-				bucket, k = int(binary.LittleEndian.Uint32(key)), ""
 			}
 			e := index[k]
 			first := e == nil
@@ -92,7 +85,7 @@ func gather(m *lang.Map, s Store) (all []*entry) {
 			switch {
 			case m.Value.Kind == lang.TSeries:
 				e.addInterval(m.Value, value)
-			case bucket >= 0:
+			case m.Value.HasBuckets():
 				e.count(bucket, int64(word(value)))
 			default:
 				e.add(m.Value, value, first)
