@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"slices"
 	"strings"
 	sys "syscall"
 
@@ -77,12 +76,22 @@ func Lookup(n uint64) (c Call, ok bool) {
 }
 
 // Known reports whether Linux has a call of that name.
-func Known(name string) bool { return name != "" && slices.Contains(names[:], name) }
+func Known(name string) bool {
+	for n := range Numbers {
+		if name != "" && Name(n) == name {
+			return true
+		}
+	}
+	return false
+}
 
 // Name returns Linux's name of a call, also of one that is not there; "" if there is no such number.
 func Name(n uint64) string {
-	if n < uint64(len(names)) {
-		return names[n]
+	switch {
+	case n < uint64(len(table)) && table[n].Name != "":
+		return table[n].Name
+	case n < Numbers:
+		return absent[n]
 	}
 	return ""
 }
@@ -106,4 +115,4 @@ func (c *Call) Names() []string {
 }
 
 // Numbers are those of all names, which are less than this.
-const Numbers = uint64(len(names))
+const Numbers = uint64(len(absent))

@@ -50,8 +50,8 @@ func (d *record) engine() *proc.Engine {
 	}
 	e.Exec = func(t *proc.Thread) { d.add("%d exec %s", t.TID, t.Process().Name()) }
 	e.Exit = func(t *proc.Thread, s proc.Status) { d.add("%d exit %d %d", t.TID, s.Code(), s.Signal()) }
-	e.Enter = func(t *proc.Thread) { d.add("%d enter %s", t.TID, names[t.Call()]) }
-	e.Leave = func(t *proc.Thread) { d.add("%d leave %s %d", t.TID, names[t.Call()], int64(t.Regs().AX)) }
+	e.Enter = func(t *proc.Thread) { d.add("%d enter %s", t.TID, Name(t.Call())) }
+	e.Leave = func(t *proc.Thread) { d.add("%d leave %s %d", t.TID, Name(t.Call()), int64(t.Regs().AX)) }
 	e.Signal = func(t *proc.Thread, info abi.Siginfo) bool {
 		d.add("%d signal %s", t.TID, abi.SignalName(int(info.Signo)))
 		return false

@@ -42,11 +42,11 @@ func TestRandomCalls(t *testing.T) {
 		p := begin(t, w, func(p *player) {
 			action(p, abi.SIGALRM, func(*player, uint64, uint64, uint64) {}, 0, 0)
 			for range 500 {
-				n := random.Uint64N(uint64(len(names)))
+				n := random.Uint64N(Numbers)
 				if random.Uint64N(50) == 0 {
 					n = random.Uint64()
 				}
-				if n < uint64(len(names)) && notRandom[names[n]] {
+				if notRandom[Name(n)] {
 					continue
 				}
 				var args []uint64

@@ -33,7 +33,7 @@ const nameless = ^uint64(0)
 // unknown counts a missing call, and logs it the first time that this program makes it.
 func unknown(t *proc.Thread, n uint64) sys.Errno {
 	key := n
-	if n >= uint64(len(names)) || names[n] == "" {
+	if Name(n) == "" {
 		key = nameless
 	}
 	path := t.Process().Path()
@@ -73,7 +73,7 @@ func nameOf(n uint64) string {
 	if n == nameless {
 		return "without a name"
 	}
-	return names[n]
+	return Name(n)
 }
 
 // Unknown prints how often missing calls were made: a line for each.
