@@ -3,6 +3,7 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -58,16 +59,7 @@ func bpfRun(c *Context, args []string) error {
 	set.Detach()
 	close(over)
 	<-printed
-	return firstError(err, printSet(c.Out, set))
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(err, printSet(c.Out, set))
 }
 
 // placesOf names the first places of a link.
@@ -124,14 +116,14 @@ func printSet(out io.Writer, set *program.Set) (err error) {
 	for _, m := range set.Maps {
 		if m.Ring() == nil && !strings.HasPrefix(m.Spec.Name, ".rodata") {
 			fmt.Fprintf(out, "map %s:\n", m.Spec.Name)
-			err = firstError(err, dumpMap(out, m))
+			err = cmp.Or(err, dumpMap(out, m))
 		}
 		if n := m.Lost(); n > 0 {
 			fmt.Fprintf(out, "map %s: %d did not fit\n", m.Spec.Name, n)
 		}
 	}
 	for _, p := range set.Progs {
-		err = firstError(err, printAccount(out, p))
+		err = cmp.Or(err, printAccount(out, p))
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -183,9 +184,9 @@ func (s *Shell) testOr(args []string) (bool, error) {
 				left, err := s.testOr(args[:i])
 				right, err2 := s.testOr(args[i+1:])
 				if op == "-o" {
-					return left || right, firstOf(err, err2)
+					return left || right, cmp.Or(err, err2)
 				}
-				return left && right, firstOf(err, err2)
+				return left && right, cmp.Or(err, err2)
 			}
 		}
 	}
@@ -235,7 +236,7 @@ func printf(c *Context, args []string) error {
 	format, args := args[0], append([]string{}, args[1:]...)
 	var wrong error // what was no number: the rest is printed, as in bash
 	for {
-		wrong = firstOf(wrong, printedNumbers(format, args))
+		wrong = cmp.Or(wrong, printedNumbers(format, args))
 		text, used, err := expanded2(format, args)
 		if err != nil {
 			return err
@@ -261,7 +262,7 @@ func printedNumbers(format string, words []string) (err error) {
 			continue
 		}
 		if strings.Contains("diuox", v[1]) && words[0] != "" {
-			err = firstOf(err, printedNumber(&words[0]))
+			err = cmp.Or(err, printedNumber(&words[0]))
 		}
 		words = words[1:]
 	}

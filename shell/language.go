@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -94,7 +95,7 @@ func unset(c *Context, args []string) error {
 	s := c.Shell
 	for _, name := range names {
 		if !coreutils.Given(opts, 'f') && !syntax.ValidName(name) && s.funcs[name] == nil {
-			err = firstOf(err, fmt.Errorf("%q is not the name of a variable", name))
+			err = cmp.Or(err, fmt.Errorf("%q is not the name of a variable", name))
 			continue
 		}
 		f := s.funcs[name]
@@ -106,7 +107,7 @@ func unset(c *Context, args []string) error {
 				delete(s.funcs, name)
 			}
 		default:
-			err = firstOf(err, s.Set(name, expand.Variable{}))
+			err = cmp.Or(err, s.Set(name, expand.Variable{}))
 		}
 	}
 	return err

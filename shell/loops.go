@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 
@@ -188,7 +189,7 @@ func (s *Shell) truth(cmd syntax.Command) {
 	case *syntax.LetClause:
 		for _, x := range c.Exprs {
 			n, e := s.arithm(x)
-			yes, err = n != 0, firstOf(err, e)
+			yes, err = n != 0, cmp.Or(err, e)
 		}
 	case *syntax.TestClause:
 		yes, err = s.holds(c.X)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -153,19 +154,12 @@ func withoutTabs(text string) string {
 func (r *redirection) close() error {
 	var err error
 	for _, w := range r.outs {
-		err = firstOf(err, w.flush())
+		err = cmp.Or(err, w.flush())
 	}
 	for _, f := range r.files {
-		err = firstOf(err, vfs.Close(f))
+		err = cmp.Or(err, vfs.Close(f))
 	}
 	return err
-}
-
-func firstOf(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // pieceWriter buffers output to write it in one piece: for a control file a write is a command.

@@ -42,11 +42,7 @@ func clone3(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, sys.E2BIG
 	}
 	var c abi.CloneArgs
-	b := abi.Bytes(&c)
-	if err := t.Memory().In(b[:min(a[1], uint64(len(b)))], a[0]); err != nil {
-		return 0, err
-	}
-	if err := restIsZero(t, a[0], a[1], uint64(len(b))); err != nil {
+	if err := structAt(t, abi.Bytes(&c), a[0], a[1]); err != nil {
 		return 0, err
 	}
 	if c.Flags&(abi.CSIGNAL|abi.CLONE_DETACHED) != 0 || c.SetTIDSize != 0 || (c.Stack == 0) != (c.StackSize == 0) {
@@ -76,23 +72,4 @@ func cloneWith(t *proc.Thread, c proc.CloneArgs, pidfd uint64) (uint64, error) {
 	}
 	id, err := t.Clone(c)
 	return uint64(id), err
-}
-
-// restIsZero refuses a structure whose part beyond the known fields is not zero.
-//
-// Errors: EFAULT, E2BIG.
-func restIsZero(t *proc.Thread, addr, size, known uint64) error {
-	if size <= known {
-		return nil
-	}
-	rest := make([]byte, size-known)
-	if err := t.Memory().In(rest, addr+known); err != nil {
-		return err
-	}
-	for _, b := range rest {
-		if b != 0 {
-			return sys.E2BIG
-		}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package syscall
 
 import (
+	"cmp"
 	sys "syscall"
 
 	"sonde/kernel/abi"
@@ -77,7 +78,7 @@ func copyFileRange(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, signalled(t, to.file, err)
 	}
-	return n, firstError(from.advance(t, n), to.advance(t, n))
+	return n, cmp.Or(from.advance(t, n), to.advance(t, n))
 }
 
 func overlap(a, b, n int64) bool { return a < b+n && b < a+n }

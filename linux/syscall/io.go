@@ -1,6 +1,7 @@
 package syscall
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"sync"
@@ -337,16 +338,9 @@ func sendfile(t *proc.Thread, a *Args) (uint64, error) {
 	}
 	n, err := pass(t, src.move, write, min(a[3], mostIO), off)
 	if placed {
-		err = firstError(err, put(t, a[2], off+int64(n)))
+		err = cmp.Or(err, put(t, a[2], off+int64(n)))
 	}
 	return n, signalled(t, to, err)
-}
-
-func firstError(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // pass moves up to n bytes from src to dst, fewer if a signal comes or src has no more now: an end
@@ -357,7 +351,7 @@ func pass(t *proc.Thread, src, dst func(b []byte, off int64) (int, error), n uin
 		err = withBuffer(t, min(n-total, largePiece), func(b []byte) error {
 			got, err := src(b, off+int64(total))
 			if got == 0 {
-				return firstError(err, io.EOF)
+				return cmp.Or(err, io.EOF)
 			}
 			put, err := dst(b[:got], off+int64(total))
 			total += uint64(put)

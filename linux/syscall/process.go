@@ -200,9 +200,9 @@ func prctl(t *proc.Thread, a *Args) (uint64, error) {
 		p.SetSubreaper(a[1] != 0)
 		return 0, nil
 	case abi.PR_GET_CHILD_SUBREAPER:
-		return done(put(t, a[1], flag32(p.Subreaper())))
+		return done(put(t, a[1], int32(b2u(p.Subreaper()))))
 	case abi.PR_GET_DUMPABLE:
-		return uint64(flag32(t.Memory().Dumpable())), nil
+		return b2u(t.Memory().Dumpable()), nil
 	case abi.PR_SET_DUMPABLE:
 		if a[1] > 1 {
 			return 0, sys.EINVAL
@@ -227,13 +227,6 @@ func prctl(t *proc.Thread, a *Args) (uint64, error) {
 		return 0, nil
 	}
 	return 0, sys.EINVAL
-}
-
-func flag32(on bool) int32 {
-	if on {
-		return 1
-	}
-	return 0
 }
 
 func errnoIs(err error, e sys.Errno) bool { return err != nil && errnoOf(err) == e }

@@ -1,6 +1,7 @@
 package syscall
 
 import (
+	"cmp"
 	sys "syscall"
 
 	"sonde/kernel/abi"
@@ -59,7 +60,7 @@ func attrAt(t *proc.Thread, addr uint64) (v schedAttr, err error) {
 }
 
 func tooBigAttr(t *proc.Thread, addr uint64) error {
-	return firstError(put(t, addr, uint32(schedAttrSize)), sys.E2BIG)
+	return cmp.Or[error](put(t, addr, uint32(schedAttrSize)), sys.E2BIG)
 }
 
 // structAt copies a structure from the program, where it is size bytes long: missing fields become

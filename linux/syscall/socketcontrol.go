@@ -1,6 +1,7 @@
 package syscall
 
 import (
+	"cmp"
 	sys "syscall"
 
 	"sonde/kernel/abi"
@@ -93,7 +94,7 @@ func (c *receiving) tellControl(h *abi.Msghdr, r sock.Received) error {
 		err = out.put(abi.SCM_CREDENTIALS, abi.Bytes(&r.Cred))
 	}
 	if len(r.Files) > 0 {
-		err = firstError(err, out.files(r.Files, c.flags&abi.MSG_CMSG_CLOEXEC != 0))
+		err = cmp.Or(err, out.files(r.Files, c.flags&abi.MSG_CMSG_CLOEXEC != 0))
 	}
 	if out.cut {
 		h.Flags |= abi.MSG_CTRUNC

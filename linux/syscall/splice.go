@@ -1,6 +1,7 @@
 package syscall
 
 import (
+	"cmp"
 	"io"
 	sys "syscall"
 
@@ -149,7 +150,7 @@ func splice(t *proc.Thread, a *Args) (uint64, error) {
 	}
 	n, err := spliceAll(&from, &to, min(a[4], mostIO))
 	if err == nil {
-		err = firstError(from.moved(n), to.moved(n))
+		err = cmp.Or(from.moved(n), to.moved(n))
 	}
 	return n, signalled(t, to.f, err)
 }

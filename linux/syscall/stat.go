@@ -1,6 +1,7 @@
 package syscall
 
 import (
+	"cmp"
 	sys "syscall"
 	"time"
 
@@ -159,7 +160,7 @@ func getdents64(t *proc.Thread, a *Args) (uint64, error) {
 	if n > 0 {
 		bad = nil
 	}
-	return uint64(n), firstError(err, bad)
+	return uint64(n), cmp.Or(err, bad)
 }
 
 const nameMax = 255
