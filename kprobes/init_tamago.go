@@ -69,7 +69,7 @@ var codeAt = codeAddrs()
 func codeAddrs() (at struct{ detour, note, plain, late, noted, trampoline uintptr })
 
 // handlers is this kind of handlers: see package handler.
-var handlers = handler.Kind{Blame: blameProbe, Onward: afterAbandon, Disarm: disarmUnwanted, Faults: true, Watching: whileWatching}
+var handlers = handler.Kind{Blame: blameProbe, Onward: afterAbandon, Disarm: disarmUnwanted, Faults: true, Watching: whileWatching, Hit: hitOn}
 
 // Init connects this package with the trap layer: #BP and #DB directly, before the notifier
 // chain, as on Linux today, because each link of the chain would cost a tenth of a hit;

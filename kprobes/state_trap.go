@@ -137,6 +137,14 @@ func whileWatching(id int, on bool) {
 	}
 }
 
+// hitOn is handler.Kind's Hit.
+func hitOn(id int) uintptr {
+	if st := states[id]; st.phase != idle && st.phase != watching {
+		return st.Frame
+	}
+	return 0
+}
+
 // afterAbandon continues the hit whose handler, or emulation, was abandoned. It returns from
 // the hit's trap.
 func afterAbandon(r *amd64.Regs) {

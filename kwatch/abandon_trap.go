@@ -15,7 +15,10 @@ import (
 )
 
 // handlers is this kind of handlers.
-var handlers = handler.Kind{Blame: blame, Onward: afterAbandon, Disarm: unload}
+var handlers = handler.Kind{Blame: blame, Onward: afterAbandon, Disarm: unload, Hit: hitOn}
+
+// hitOn is handler.Kind's Hit.
+func hitOn(id int) uintptr { return states[id].Frame }
 
 // blame is handler.Kind's Blame. Safe because: points keeps p until no CPU is in its handler.
 func blame(at uintptr) (h die.Handler, first bool) {

@@ -4,6 +4,12 @@ package mutants
 // that are abandoned.
 var nested = []Mutant{
 	{
+		Name: "handler-ended-within-a-hit-on-top-of-it", In: "probe/handler.(*State).canEnd",
+		Old: "at < s.Frame", New: "at == 1",
+		By:  kernel(2, "watch/probes_in_a_watch_handler_that_loops"),
+		Why: "when a watchpoint's handler that hits probes is ended, its CPU misses all later hits of probes",
+	},
+	{
 		Name: "second-handler-of-a-return-not-called", In: "kprobes.(*state).afterReturn",
 		Old: "if *head != 0 && asInstance(*head).off == hi-uintptr(r.SP)+8 {\n\t\tonReturn(r)\n\t}", New: "_ = hi",
 		By:  kernel(1, "returns/several_probes_on_one_function"),

@@ -53,6 +53,9 @@ type Kind struct {
 	// handlers, because these could not be ended.
 	// Context: trap.
 	Watching func(id int, on bool)
+	// Hit, if not nil, returns the frame of the hit that goes on on a CPU, in a handler or around it; 0: none does.
+	// Context: trap.
+	Hit func(id int) (frame uintptr)
 
 	first  *State // of CPU 0
 	stride uintptr

@@ -125,7 +125,7 @@ func (w *sighting) measure(id int, r *amd64.Regs) {
 		return
 	}
 	switch s := kinds[in].on(id); {
-	case !s.canEnd(r):
+	case !s.canEnd(id, r):
 	case s.runsProgram(r):
 		kinds[in].disable(tooLong, "", r, true)
 		disarmer.Wake()
@@ -138,11 +138,19 @@ func (w *sighting) measure(id int, r *amd64.Regs) {
 // runsProgram reports whether an eBPF program runs in the handler, and is not to be ended where r interrupted it.
 func (s *State) runsProgram(r *amd64.Regs) bool { return trap.Self().Runs(uintptr(r.SP), s.Frame) }
 
-// canEnd reports whether the handler can be ended from r. Whatever came on top of it must
-// end first: an interrupt other than r, which may be in its first instructions, before it is noted and
-// acknowledged; or the waking of a thread. Waking has interrupts off, so if r is an interrupt, the waking
-// is another CPU's.
-func (s *State) canEnd(r *amd64.Regs) bool {
+// canEnd reports whether the handler, which is the innermost on CPU id, can be ended from r. Whatever came on top of it
+// must end first: a hit that is not in its own handler, and has to be counted; an interrupt other than r, which may be in
+// its first instructions, before it is noted and acknowledged; or the waking of a thread. Waking has interrupts off, so
+// if r is an interrupt, the waking is another CPU's.
+func (s *State) canEnd(id int, r *amd64.Regs) bool {
+	for _, k := range kinds[:count] {
+		if k.Hit == nil {
+			continue
+		}
+		if at := k.Hit(id); at != 0 && at < s.Frame {
+			return false
+		}
+	}
 	if trap.Interrupt() == uintptr(unsafe.Pointer(r)) {
 		return true // interrupts do not nest: each runs with them off
 	}

@@ -3,7 +3,6 @@
 package watch
 
 import (
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"unsafe"
@@ -16,7 +15,6 @@ import (
 	"sonde/ktest/suites"
 	"sonde/kwatch"
 	"sonde/optprobe"
-	"sonde/probe/handler"
 )
 
 func init() {
@@ -25,7 +23,6 @@ func init() {
 	suites.Add("watch/access_in_a_detour", inDetour)
 	suites.Add("watch/access_by_emulation", emulated)
 	suites.Add("watch/access_in_a_probe_handler", inHandler)
-	suites.Add("watch/accesses_in_a_probe_handler_that_loops", inLoop)
 	suites.Add("watch/execute_with_a_probe_there", executeProbed)
 	suites.Add("watch/execute_what_a_jump_covers", executeUnderJump)
 	suites.Add("watch/probe_in_a_watch_handler", probeInHandler)
@@ -137,41 +134,6 @@ func inHandler(t *suites.T) {
 	kprobes.UnregisterKprobe(k)
 	if s.n.Load() != 2*calls || k.Hits() != calls || l.Ledger.Missed() != 0 {
 		t.Errorf("%d hits of %d; %d of the probe; %+v", s.n.Load(), 2*calls, k.Hits(), l.Ledger)
-	}
-}
-
-// inLoop: on all CPUs a probe's handler loops, and spends most of its time in the handler of what it accesses. It is
-// ended, and that one is not. A CPU that comes when one has been ended finds the probe disabled. The handler used to
-// loop for ever: as a rule the watch saw another one than the last time.
-func inLoop(t *suites.T) {
-	old := fmt.Sprint(handler.Limit.Get())
-	t.Must(handler.Limit.Set("500"))
-	defer handler.Limit.Set(old)
-	defer suites.NoCollection()() // a CPU that waits for its end would come too late
-	var ended atomic.Int32
-	var s seen
-	s.want = func(*kwatch.Hit, *amd64.Regs) bool { pauseFor(70e3); return true }
-	k := &kprobes.Kprobe{Addr: readAt, PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int {
-		for end := cpu.Nanotime() + 10e9; cpu.Nanotime() < end; {
-			word++
-			pauseFor(30e3)
-		}
-		ended.Add(1)
-		return 0
-	}}
-	t.Must(kprobes.RegisterKprobe(k))
-	reg := on(t, wordAt(), 8, kwatch.Write, s.hit)
-	t.Together(func(int) { readWord() })
-	l := off(t, reg)
-	kprobes.UnregisterKprobe(k)
-	if p := k.Ledger(); p.Abandoned == 0 || p.Abandoned+p.Disarmed != uint64(cpu.Num()) || p.Unexplained() != 0 || ended.Load() != 0 || s.n.Load() == 0 || l.Ledger.Abandoned != 0 {
-		t.Errorf("%d hits, %+v; of the probe %d ended, %+v", s.n.Load(), l.Ledger, ended.Load(), p)
-	}
-}
-
-func pauseFor(ns int64) {
-	for end := cpu.Nanotime() + ns; cpu.Nanotime() < end; {
-		cpu.Pause()
 	}
 }
 
