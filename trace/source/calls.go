@@ -2,7 +2,6 @@ package source
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 
 	"sonde/arch/amd64/goabi"
@@ -36,16 +35,12 @@ func (s *Source) callsOf(p *lang.Point) (all []string) {
 }
 
 // calls returns the places of tracepoints of system calls.
-func (s *Source) calls(p *lang.Point) (places []string, err error) {
-	process := ""
-	if s.PID != 0 {
-		process = strconv.Itoa(s.PID) + ":"
-	}
+func (s *Source) calls(p *lang.Point) (places []attach.Site, err error) {
 	if s.Params == nil {
 		return nil, errors.New("this kernel runs no programs, and has no system calls")
 	}
 	for _, point := range s.callsOf(p) {
-		places = append(places, process+callPlace(point))
+		places = append(places, s.callPlace(point))
 	}
 	if places == nil {
 		err = s.noCall(p)
@@ -53,17 +48,14 @@ func (s *Source) calls(p *lang.Point) (places []string, err error) {
 	return places, err
 }
 
-// callPlace is the place of a tracepoint, as package attach reads it.
-func callPlace(point string) string {
+// callPlace is the place of a tracepoint.
+func (s *Source) callPlace(point string) attach.Site {
 	_, name, _ := strings.Cut(point, ":sys_")
 	way, call, each := strings.Cut(name, "_")
 	if !each {
 		call = "*"
 	}
-	if way == "exit" {
-		return "ret:sys:" + call
-	}
-	return "sys:" + call
+	return attach.Site{Kind: attach.Call, PID: s.PID, Symbol: call, Return: way == "exit"}
 }
 
 // callName is the name of a place of callPlace as a tracepoint.

@@ -5,16 +5,17 @@ import (
 	"strings"
 
 	"sonde/kallsyms"
+	"sonde/probe/attach"
 	"sonde/probe/event"
 	"sonde/trace/lang"
 )
 
 // events returns the tracepoints that a point is: one, or those that fit a pattern.
-func (s *Source) events(p *lang.Point) (places []string, err error) {
+func (s *Source) events(p *lang.Point) (places []attach.Site, err error) {
 	name := strings.Join(p.Options, ":")
 	for _, e := range event.All() {
 		if kallsyms.Fits(name, e.String()) {
-			places = append(places, "event:"+e.String())
+			places = append(places, attach.Site{Kind: attach.Event, Symbol: e.String()})
 		}
 	}
 	if places != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sonde/kallsyms"
+	"sonde/probe/attach"
 	"sonde/trace/lang"
 )
 
@@ -28,26 +29,26 @@ var softwareEvents = map[string]struct {
 }
 
 // software returns the place of software:EVENT:COUNT, and how many of its hits make one. Clocks count ns.
-func software(o []string) (place string, every uint64, err error) {
+func software(o []string) (site attach.Site, every uint64, err error) {
 	e, ok := softwareEvents[o[0]]
 	if !ok {
 		var names []string
 		for name := range softwareEvents {
 			names = append(names, name)
 		}
-		return "", 0, hinted("there is no software event "+o[0], o[0], names)
+		return site, 0, hinted("there is no software event "+o[0], o[0], names)
 	}
 	every = e.every
 	if len(o) > 1 {
 		if every, err = strconv.ParseUint(o[1], 10, 32); err != nil || every == 0 {
-			return "", 0, fmt.Errorf("%q is not a number of events", o[1])
+			return site, 0, fmt.Errorf("%q is not a number of events", o[1])
 		}
 	}
 	if e.place != "" {
-		return e.place, every, nil
+		return attach.Site{Symbol: e.place}, every, nil
 	}
 	const second = 1_000_000_000
-	return fmt.Sprintf("tick:%dhz", min(100_000, max(1, second/every))), 1, nil
+	return attach.Site{Kind: attach.Tick, Hz: int(min(100_000, max(1, second/every)))}, 1, nil
 }
 
 // hinted is an error that names what is near.

@@ -68,7 +68,7 @@ type Source struct {
 
 // Places returns where a point is. The point has a Target.
 func (s *Source) Places(p *lang.Point) ([]attach.Site, error) {
-	var texts []string
+	text := ""
 	var err error
 	switch o := p.Options; p.Provider {
 	case "kprobe", "fentry", "kretprobe", "fexit":
@@ -76,15 +76,14 @@ func (s *Source) Places(p *lang.Point) ([]attach.Site, error) {
 	case "uprobe", "uretprobe":
 		return s.userPlaces(p)
 	case "line":
-		texts = []string{o[0] + ":" + o[1]}
+		text = o[0] + ":" + o[1]
 	case "inline":
-		texts = []string{"inline:" + o[0]}
+		text = "inline:" + o[0]
 	case "tracepoint":
 		if len(o) > 2 || o[0] == "syscalls" || o[0] == "raw_syscalls" {
-			texts, err = s.calls(p)
-		} else {
-			texts, err = s.events(p)
+			return s.calls(p)
 		}
+		return s.events(p)
 	case "rawtracepoint":
 		t, err := cooked(p)
 		if err != nil {
@@ -94,10 +93,10 @@ func (s *Source) Places(p *lang.Point) ([]attach.Site, error) {
 	case "watchpoint":
 		return s.watch(p)
 	case "interval", "profile":
-		texts, err = timer(p)
+		text, err = timer(p)
 	case "software":
-		texts = []string{""}
-		texts[0], _, err = software(o)
+		site, _, err := software(o)
+		return []attach.Site{site}, err
 	case "self":
 		err = errors.New("self is not there: bt runs in the kernel, and is no process that gets signals")
 	default:
@@ -106,7 +105,7 @@ func (s *Source) Places(p *lang.Point) ([]attach.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return attach.ParseSites(texts...)
+	return attach.ParseSites(text)
 }
 
 // kernelPlace is a function of the kernel, an instruction in it, or a pattern.
@@ -161,7 +160,7 @@ func short(list string) string {
 }
 
 // timer is interval:UNIT:N or profile:UNIT:N; the unit may stand after the number, as in interval:5s.
-func timer(p *lang.Point) ([]string, error) {
+func timer(p *lang.Point) (string, error) {
 	text := p.Options[0]
 	if len(p.Options) == 2 {
 		text = p.Options[1] + p.Options[0]
@@ -170,19 +169,19 @@ func timer(p *lang.Point) ([]string, error) {
 	if n, ok := strings.CutSuffix(text, "hz"); ok {
 		hz, err := strconv.ParseUint(n, 10, 31)
 		if err != nil || hz == 0 {
-			return nil, fmt.Errorf("%q is not a frequency: give a number of times in a second, from 1", n)
+			return "", fmt.Errorf("%q is not a frequency: give a number of times in a second, from 1", n)
 		}
 		period = time.Second / time.Duration(hz)
 		if p.Provider == "profile" {
-			return []string{fmt.Sprintf("tick:%dhz", hz)}, nil
+			return fmt.Sprintf("tick:%dhz", hz), nil
 		}
 	} else if d, err := time.ParseDuration(text); err != nil || d <= 0 {
-		return nil, fmt.Errorf("%q is not a time: give hz, s, ms or us, and a number from 1", strings.Join(p.Options, ":"))
+		return "", fmt.Errorf("%q is not a time: give hz, s, ms or us, and a number from 1", strings.Join(p.Options, ":"))
 	} else {
 		period = d
 	}
 	if p.Provider == "profile" {
-		return []string{fmt.Sprintf("tick:%dhz", max(1, time.Second/period))}, nil
+		return fmt.Sprintf("tick:%dhz", max(1, time.Second/period)), nil
 	}
-	return []string{"every:" + period.String()}, nil
+	return "every:" + period.String(), nil
 }
