@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// trapEdits are what any runtime needs for probes, TamaGo's included.
+// trapEdits are what the runtime needs for probes.
 var trapEdits = slices.Concat(probeEdits, abandonEdits())
 
 // A handler of a probe that is abandoned must not leave anything half done: a lock that it holds

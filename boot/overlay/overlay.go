@@ -136,7 +136,7 @@ var shimFiles = []added{
 	{"os/signal/sonde_signal_amd64.s", "_signal/sonde_signal_amd64.s"},
 }
 
-// trapFiles are what any runtime must offer a kernel, TamaGo's included.
+// trapFiles are what the runtime must offer for traps and probes.
 var trapFiles = []added{
 	{"runtime/sonde_kernel.go", "_runtime/sonde_kernel.go"},
 	{"runtime/sonde_trap.go", "_runtime/sonde_trap.go"},
@@ -148,31 +148,17 @@ var trapFiles = []added{
 	{"runtime/sonde_abandon_amd64.s", "_runtime/sonde_abandon_amd64.s"},
 }
 
-// noshimFiles stand in for the shim under TamaGo's runtime.
-var noshimFiles = []added{
-	{"runtime/sonde_noshim.go", "_runtime/sonde_noshim.go"},
-}
-
-// Generate writes the overlay for the stock toolchain at goroot into dir and
+// Generate writes the overlay for the toolchain at goroot into dir and
 // returns the path of its JSON file.
 //
 // Errors: ErrUnexpected, wrapped with the file and what it lacks.
 func Generate(goroot, dir string) (string, error) {
-	return generate(goroot, dir, slices.Concat(shimEdits, trapEdits), slices.Concat(trapFiles, abandonFiles, shimFiles))
-}
-
-// GenerateTamago is Generate for a TamaGo toolchain, which needs no shim.
-func GenerateTamago(goroot, dir string) (string, error) {
-	return generate(goroot, dir, trapEdits, slices.Concat(trapFiles, abandonFiles, noshimFiles))
-}
-
-func generate(goroot, dir string, edits []edit, adds []added) (string, error) {
 	src := filepath.Join(goroot, "src")
-	texts, err := apply(src, edits)
+	texts, err := apply(src, slices.Concat(shimEdits, trapEdits))
 	if err != nil {
 		return "", err
 	}
-	for _, a := range adds {
+	for _, a := range slices.Concat(trapFiles, abandonFiles, shimFiles) {
 		b, err := files.ReadFile(a.from)
 		if err != nil {
 			return "", err

@@ -20,7 +20,7 @@ import (
 
 var (
 	allEdits = slices.Concat(shimEdits, trapEdits)
-	allAdded = slices.Concat(trapFiles, abandonFiles, shimFiles, noshimFiles)
+	allAdded = slices.Concat(trapFiles, abandonFiles, shimFiles)
 )
 
 func goroot(t *testing.T) string {
@@ -94,20 +94,6 @@ func changedFiles() []string {
 		all[a.file] = true
 	}
 	return slices.Sorted(maps.Keys(all))
-}
-
-func TestTamagoGetsNoShim(t *testing.T) {
-	root := goroot(t) // whose own name may have "linux" in it
-	path, err := GenerateTamago(root, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for file := range replacements(t, path) {
-		file = strings.TrimPrefix(file, root)
-		if strings.Contains(file, "sonde_shim") || strings.Contains(file, "linux") || strings.Contains(file, "goos") {
-			t.Errorf("the overlay for TamaGo has %s", file)
-		}
-	}
 }
 
 // library copies the files that are edited to a GOROOT of their own.

@@ -1,7 +1,6 @@
 package image
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,20 +15,11 @@ type toolchain struct {
 	env     []string
 }
 
-// chooseToolchain returns the stock toolchain in the PATH, or the TamaGo
-// toolchain whose go command the environment variable TAMAGO names. The latter
-// needs no shim under its runtime.
+// chooseToolchain returns the toolchain in the PATH.
 func chooseToolchain(root, dir string) (toolchain, error) {
 	t := toolchain{
 		goCmd: "go",
 		env:   []string{"GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0", "GOAMD64=v1", "GOFLAGS="},
-	}
-	generate, overlayDir := overlay.Generate, filepath.Join(dir, "_overlay")
-	if cmd := os.Getenv("TAMAGO"); cmd != "" {
-		t.goCmd = cmd
-		t.env[0] = "GOOS=tamago"
-		t.env = append(t.env, "GOOSPKG=github.com/usbarmory/tamago")
-		generate, overlayDir = overlay.GenerateTamago, filepath.Join(dir, "_overlay-tamago")
 	}
 	said, err := t.ask(root, nil, "env", "GOROOT", "GOVERSION", "GOMODCACHE")
 	if err != nil {
@@ -42,7 +32,7 @@ func chooseToolchain(root, dir string) (toolchain, error) {
 	if err != nil {
 		return t, err
 	}
-	t.overlay, err = generate(goroot, overlayDir)
+	t.overlay, err = overlay.Generate(goroot, filepath.Join(dir, "_overlay"))
 	return t, err
 }
 

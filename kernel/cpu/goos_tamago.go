@@ -12,7 +12,7 @@ import (
 	"sonde/arch/amd64/trap"
 )
 
-// The machine side of the runtime/goos contract that concerns CPUs. All of it
+// The machine side of the runtime/goos contract that concerns CPUs (boot/overlay/_goos). All of it
 // runs below the scheduler: nosplit, interrupts off.
 
 // Serve fills in the contract.
@@ -24,8 +24,17 @@ func Serve(exit func(int32)) {
 	goos.ProcID = procID
 	goos.Task = task
 	goos.Wake = wake
-	serveShim()
+	goos.Alarm = alarm
+	goos.CPUs = numCPUs
+	goos.Random = getRandomData
+	goos.Program = trap.Program
 }
+
+// SetWallClock says what to add to Nanotime to get the Unix time, in ns.
+func SetWallClock(offset int64) { goos.WallOffset = offset }
+
+// WallClock returns it.
+func WallClock() int64 { return goos.WallOffset }
 
 //go:nosplit
 func procID() uint64 { return uint64(trap.Self().ID) }
@@ -102,9 +111,6 @@ func Park(id int) {
 
 // become calls fn on the stack that ends at sp, with gp as its g.
 func become(sp, gp, fn uintptr)
-
-//go:linkname hwinit1 runtime/goos.Hwinit1
-func hwinit1() {}
 
 // rngState is xorshift64*, seeded and stirred by the TSC; RDRAND is added where
 // the CPU has it. Map seeds and the like want it, not cryptography.

@@ -1,6 +1,5 @@
 // Package goos is the interface between the Go runtime and the machine: TamaGo's contract
-// (github.com/usbarmory/tamago/goos), so that the same kernel sources also build with a
-// TamaGo toolchain, which has its own goos.
+// (github.com/usbarmory/tamago/goos), which its drivers know.
 //
 // It is an overlay file because the stock standard library has no such package. The
 // functions have no body here; the kernel provides them by linkname.
@@ -11,15 +10,9 @@ import "unsafe"
 // The memory the runtime may use, one contiguous range of virtual addresses.
 // Written once at boot, before the runtime starts.
 var (
-	RamStart       uint
-	RamSize        uint
-	RamStackOffset uint
+	RamStart uint
+	RamSize  uint
 )
-
-// Hwinit1 runs early, once goroutines can be started.
-//
-//go:linkname Hwinit1
-func Hwinit1()
 
 // GetRandomData fills b with random bytes.
 //
@@ -51,8 +44,8 @@ var (
 	Wake func(procid uint64)
 )
 
-// Beyond TamaGo's contract, for a runtime that multiplexes its threads (Ms)
-// on the CPUs, as the stock one must. Set before the runtime starts.
+// Beyond TamaGo's contract, since this runtime multiplexes its threads (Ms)
+// on the CPUs. Set before the runtime starts.
 var (
 	// Alarm makes the timer interrupt this CPU at the given Nanotime
 	// (math.MaxInt64: never). It is nosplit.

@@ -371,8 +371,6 @@ func SondeRunning(i int) (gp, thread unsafe.Pointer) {
 	return gp, thread
 }
 
-func init() { machine.Hwinit1() }
-
 // SondeExitContext returns where the thread of this CPU called exit.
 //
 //go:nosplit

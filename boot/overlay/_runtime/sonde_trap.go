@@ -4,7 +4,6 @@ package runtime
 //
 // Why it is here: trap handlers are Go and need a g to run on, and only the
 // runtime can make one, turn a fault into a panic, or walk a goroutine's stack.
-// It does not depend on the shim: builds with a TamaGo toolchain use it too.
 //
 // Handlers run on a g of their own per CPU and stack, with an m of their own
 // whose gsignal it is. To the runtime that is a signal handler: allocating
