@@ -10,7 +10,7 @@ func decode(types []byte, entries []Entry, m Memory) (*Info, error) {
 	return &f.info, f.err
 }
 
-// layOut computes sizes and offsets, names that follow, and the addresses of variables.
+// layOut computes sizes and offsets, and names that follow.
 func (f *format) layOut() {
 	types := f.info.Types
 	for id := range types {
@@ -21,11 +21,5 @@ func (f *format) layOut() {
 	}
 	for id := range types {
 		nameOf(types, ID(id), 0)
-	}
-	end := f.m.Base
-	for i := range f.info.Vars {
-		v := &f.info.Vars[i]
-		v.Addr += end
-		end = v.Addr + uint64(types[v.Type].Size)
 	}
 }

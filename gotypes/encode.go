@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	magic  = "sondeTY5"
+	magic  = "sondeTY6"
 	sumLen = 4 // bytes of the sum after the magic
 )
 
@@ -26,7 +26,7 @@ func Encode(info *Info, entries []Entry, m Memory) ([]byte, error) {
 		return nil, err
 	}
 	f := newFormat(numbers{}, m)
-	f.given = &Info{types, info.Funcs, info.Vars}
+	f.given = &Info{types, info.Funcs}
 	f.ids, f.known = map[ID]ID{0: 0}, map[string]int{}
 	at := inside(types, m)
 	of := make(map[uint32]ID, len(at))

@@ -54,17 +54,10 @@ type Spot struct {
 // Known reports whether it is known where the argument is.
 func (s Spot) Known() bool { return s.OnStack || len(s.Regs) > 0 }
 
-// Var is a package variable.
-type Var struct {
-	Addr uint64
-	Type ID
-}
-
 // Info is all that a table holds, in the order of addresses.
 type Info struct {
 	Types []Desc
 	Funcs []Func
-	Vars  []Var
 }
 
 // eachPart calls f with the place of each type that x has in it.

@@ -50,7 +50,7 @@ func TestDescribed(t *testing.T) {
 	entries := []Entry{{0x1000, "x/p.f"}}
 	for _, field := range []string{"next", "other"} {
 		types := []Desc{{}, {Kind: reflect.Pointer, Elem: 2, Runtime: 192}, {Name: "x/p.N", Kind: reflect.Struct, Size: 8, Fields: []Field{{field, 1, 0}}}}
-		blob, err := Encode(&Info{types, []Func{{0x1000, []Param{{"n", 1}}, nil, nil}}, nil}, entries, m)
+		blob, err := Encode(&Info{types, []Func{{0x1000, []Param{{"n", 1}}, nil, nil}}}, entries, m)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package gotypes
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -139,15 +138,6 @@ func (t *Table) function(addr uint64) int {
 	return low
 }
 
-// Funcs calls yield for all functions of which something is known, in the order of addresses.
-func (t *Table) Funcs(yield func(Call) bool) {
-	for i := range t.info.Funcs {
-		if !yield(t.call(i)) {
-			return
-		}
-	}
-}
-
 func (t *Table) call(i int) Call {
 	f := &t.info.Funcs[i]
 	c := Call{Addr: f.Addr, Name: t.names[i]}
@@ -177,39 +167,6 @@ func placed(params []Param, at []Place) []Arg {
 		list[i] = Arg{p, at[i]}
 	}
 	return list
-}
-
-// Var returns the type of the package variable at an address.
-func (t *Table) Var(addr uint64) (ID, bool) {
-	i, ok := slices.BinarySearchFunc(t.info.Vars, addr, func(v Var, a uint64) int { return cmp.Compare(v.Addr, a) })
-	if !ok {
-		return 0, false
-	}
-	for vars := t.info.Vars; i+1 < len(vars) && vars[i+1].Addr == addr && t.Type(vars[i].Type).Size == 0; i++ {
-		// What has no size shares its address with the next.
-	}
-	return t.info.Vars[i].Type, true
-}
-
-// Field returns the field of a struct, or of the struct that a pointer points to.
-//
-// Errors: ENOENT with the fields there are; EINVAL it is no struct.
-func (t *Table) Field(id ID, name string) (Field, error) {
-	x := t.Type(id)
-	if x.Kind == reflect.Pointer {
-		x = t.Type(x.Elem)
-	}
-	if x.Kind != reflect.Struct {
-		return Field{}, refusal.New(syscall.EINVAL, "%s is not a struct", x.Name)
-	}
-	var there []string
-	for _, f := range x.Fields {
-		if f.Name == name {
-			return f, nil
-		}
-		there = append(there, f.Name+" "+t.Type(f.Type).Name)
-	}
-	return Field{}, refusal.New(syscall.ENOENT, "%s has no field %s; it has %s", x.Name, name, strings.Join(there, ", "))
 }
 
 func (t *Table) callTypes(params []Param) (list []*Type) {

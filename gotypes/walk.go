@@ -11,7 +11,6 @@ func (f *format) walk(entries []Entry, at []uint32) {
 	f.described(at)
 	f.fixed = len(f.info.Types)
 	f.functions(entries)
-	f.variables()
 	for id := f.fixed; id < len(f.info.Types) && !f.failed(); id++ {
 		f.desc(ID(id))
 	}
@@ -115,32 +114,6 @@ func (f *format) keep(list []Param) []Param {
 	begin := len(f.kept)
 	f.kept = append(f.kept, list...)
 	return f.kept[begin:len(f.kept):len(f.kept)]
-}
-
-// variables codes the types of variables, whose addresses are still distances from the one before.
-func (f *format) variables() {
-	n := 0
-	if f.given != nil {
-		n = len(f.given.Vars)
-	}
-	end := f.m.Base
-	for i := range f.length(n) {
-		var v Var
-		if f.given != nil {
-			v = f.given.Vars[i]
-		}
-		gap := int64(v.Addr - end)
-		of, _ := f.ref(v.Type)
-		zigzag := f.number(int(gap<<1 ^ gap>>63))
-		gap = int64(zigzag>>1) ^ -int64(zigzag&1)
-		if f.given != nil {
-			end = v.Addr + uint64(f.given.Types[v.Type].Size)
-		}
-		f.info.Vars = append(f.info.Vars, Var{Addr: uint64(gap), Type: of})
-		if f.failed() {
-			return
-		}
-	}
 }
 
 // desc codes a type that the runtime does not describe.

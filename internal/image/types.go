@@ -29,7 +29,7 @@ type typeReader struct {
 }
 
 // Types returns what the DWARF of a linked kernel says of the types of all functions' arguments and
-// results, and of package variables.
+// results.
 //
 // Errors: ErrLayout.
 func Types(d *dwarf.Data) (*gotypes.Info, error) {
@@ -47,18 +47,14 @@ func readTypes(d *dwarf.Data) (*gotypes.Info, arguments, error) {
 			r.err = err
 			break
 		}
-		switch e.Tag {
-		case dwarf.TagSubprogram:
+		if e.Tag == dwarf.TagSubprogram {
 			r.function(all, e)
-		case dwarf.TagVariable:
-			r.variable(e)
 		}
 	}
 	if r.err != nil {
 		return nil, r.of, fmt.Errorf("%w: types: %w", ErrLayout, r.err)
 	}
 	slices.SortFunc(r.info.Funcs, func(a, b gotypes.Func) int { return cmp.Compare(a.Addr, b.Addr) })
-	slices.SortFunc(r.info.Vars, func(a, b gotypes.Var) int { return cmp.Compare(a.Addr, b.Addr) })
 	return &r.info, r.of, nil
 }
 
@@ -128,20 +124,6 @@ func (r *typeReader) parameter(f *gotypes.Func, e *dwarf.Entry) {
 	} else {
 		f.Params = append(f.Params, p)
 	}
-}
-
-// variable notes a package variable.
-func (r *typeReader) variable(e *dwarf.Entry) {
-	loc, _ := e.Val(dwarf.AttrLocation).([]byte)
-	const opAddr = 0x03
-	if len(loc) != 9 || loc[0] != opAddr {
-		return
-	}
-	addr := uint64(0)
-	for i := 8; i > 0; i-- {
-		addr = addr<<8 | uint64(loc[i])
-	}
-	r.info.Vars = append(r.info.Vars, gotypes.Var{Addr: addr, Type: r.ref(e, dwarf.AttrType)})
 }
 
 // ref returns the type that an attribute refers to; 0: there is none.
