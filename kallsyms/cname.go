@@ -139,6 +139,19 @@ func path(name string) string {
 	return before
 }
 
+// Base returns what follows the path of a symbol's name: vfs.(*File).Read.
+//
+// Context: any.
+func Base(name string) string { return name[strings.LastIndexByte(path(name), '/')+1:] }
+
+// Package returns the path of the package that a symbol's name begins with.
+func Package(name string) string {
+	in := path(name)
+	folders := strings.LastIndexByte(in, '/') + 1
+	last, _, _ := strings.Cut(in[folders:], ".")
+	return in[:folders+len(last)]
+}
+
 func slashes(name string) int { return strings.Count(path(name), "/") }
 
 func allowed(c byte) bool {

@@ -59,3 +59,16 @@ func checkCNames(t *testing.T, names []string) {
 		}
 	}
 }
+
+func TestBaseAndPackage(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"main.main":                           {"main.main", "main"},
+		"sonde/kernel/vfs.(*File).Read":       {"vfs.(*File).Read", "sonde/kernel/vfs"},
+		"example.com/m.init.0.func1":          {"m.init.0.func1", "example.com/m"},
+		"sync/atomic.(*P[x.T{ a/b.C }]).Load": {"atomic.(*P[x.T{ a/b.C }]).Load", "sync/atomic"},
+	} {
+		if got := [2]string{Base(name), Package(name)}; got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

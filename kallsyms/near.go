@@ -53,10 +53,10 @@ func (n *nearest) add(name string, score int) {
 // that the compiler made. It costs one pass over the names; the length of nearly all rules them out.
 func (t *Table) near(name string) []string {
 	best := nearest{score: math.MaxInt}
-	want := strings.ToLower(tail(name))
+	want := strings.ToLower(Base(name))
 	for i := range t.n {
 		have := t.name(i)
-		if score, ok := similarity(tail(have), want); ok && score <= best.score && !compilerMade(have) {
+		if score, ok := similarity(Base(have), want); ok && score <= best.score && !compilerMade(have) {
 			best.add(have, score)
 		}
 	}
@@ -82,11 +82,11 @@ func Nearest(typed string, names []string) []string {
 // equality functions, wrappers of deferred calls and of method values, and wrappers of promoted
 // methods that are not exported, which have the name of their package in the middle.
 func compilerMade(name string) bool {
-	path, _, _ := strings.Cut(name, "[")
+	path := path(name)
 	if strings.Contains(path, ":") || strings.Contains(path, ".deferwrap") || strings.Contains(path, ".gowrap") || strings.HasSuffix(path, "-fm") {
 		return true
 	}
-	dir := path[:len(path)-len(tail(path))]
+	dir := path[:len(path)-len(Base(path))]
 	first, rest, _ := strings.Cut(dir, "/") // the first element may be a domain
 	return strings.Contains(first, "(") || strings.Contains(rest, ".")
 }
@@ -103,13 +103,6 @@ func similarity(have, want string) (score int, ok bool) {
 		return maxDistance + len(have) - len(want), true
 	}
 	return 0, false
-}
-
-// tail returns what follows the last slash of a name's path. Slashes within
-// the brackets of a type argument are not the path's.
-func tail(name string) string {
-	path, _, _ := strings.Cut(name, "[")
-	return name[strings.LastIndexByte(path, '/')+1:]
 }
 
 // containsFold reports whether s contains the lower-case sub, ignoring the

@@ -1,6 +1,10 @@
 package die
 
-import "strings"
+import (
+	"strings"
+
+	"sonde/kallsyms"
+)
 
 // A Mistake is what a handler did that none may do, as far as the calls tell that had led
 // there when it was noticed.
@@ -27,9 +31,9 @@ func FindMistake(calls []uintptr, handler func(pc uintptr) bool, at look, why st
 		return m
 	}
 	name, _, _ := at(calls[h] - 1)
-	pkg, u := packageOf(name), h
+	pkg, u := kallsyms.Package(name), h
 	for i := range h {
-		if name, _, _ := at(calls[i] - 1); packageOf(name) == pkg {
+		if name, _, _ := at(calls[i] - 1); kallsyms.Package(name) == pkg {
 			u = i
 			break
 		}
@@ -38,8 +42,8 @@ func FindMistake(calls []uintptr, handler func(pc uintptr) bool, at look, why st
 	m.File = strings.TrimPrefix(m.File, "sonde/")
 	for i := u - 1; i >= 0; i-- {
 		name, _, _ := at(calls[i] - 1)
-		if i == u-1 && packageOf(name) != "runtime" {
-			m.By = shortName(name)
+		if i == u-1 && kallsyms.Package(name) != "runtime" {
+			m.By = kallsyms.Base(name)
 		}
 		k := known(name)
 		if k == nil {
@@ -109,25 +113,4 @@ func known(name string) *struct{ begin, what, by string } {
 		}
 	}
 	return nil
-}
-
-// packageOf returns the path of the package that a function is of.
-func packageOf(function string) string {
-	folders := lastSlash(function) + 1
-	if i := strings.IndexByte(function[folders:], '.'); i >= 0 {
-		return function[:folders+i]
-	}
-	return function
-}
-
-// shortName is a function's name without the folders of its package.
-func shortName(function string) string { return function[lastSlash(function)+1:] }
-
-// lastSlash is where the last slash of a function's package is. Those of a type argument
-// are none.
-func lastSlash(function string) int {
-	if i := strings.IndexByte(function, '['); i >= 0 {
-		function = function[:i]
-	}
-	return strings.LastIndexByte(function, '/')
 }

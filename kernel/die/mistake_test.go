@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sonde/internal/image"
+	"sonde/kallsyms"
 )
 
 // TestDeedsAreInTheKernel: a name of the runtime's that has changed would name no mistake any more.
@@ -43,7 +44,7 @@ func stack(functions ...string) ([]uintptr, func(uintptr) bool, look) {
 	}
 	at := func(pc uintptr) (string, string, int) {
 		name := functions[pc-1]
-		return name, packageOf(name) + "/f.go", int(pc)
+		return name, kallsyms.Package(name) + "/f.go", int(pc)
 	}
 	return calls, func(pc uintptr) bool { return functions[pc-1] == "example.com/m.count" }, at
 }

@@ -25,6 +25,7 @@ import (
 	"sync"
 	"syscall"
 
+	"sonde/kallsyms"
 	"sonde/kernel/printk"
 	"sonde/kernel/refusal"
 )
@@ -110,7 +111,7 @@ func Register(m *Module) {
 		table.clashes = make(map[string]error)
 	}
 	pc, file, _, _ := runtime.Caller(1)
-	m.file, m.pkg = file, packageOf(runtime.FuncForPC(pc).Name())
+	m.file, m.pkg = file, kallsyms.Package(runtime.FuncForPC(pc).Name())
 	if other := table.known[m.Name]; other != nil {
 		err := refusal.New(syscall.EEXIST, "two modules have this name, in %s and %s; rename one", other.file, m.file)
 		printk.Err("module %s: %s", m.Name, err.Error())

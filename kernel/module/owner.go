@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"sonde/kallsyms"
 	"sonde/kernel/printk"
 )
 
@@ -85,7 +86,7 @@ func source(pc uintptr) (file, pkg string) {
 	}
 	fn = runtime.FuncForPC(fn.Entry())
 	file, _ = fn.FileLine(fn.Entry())
-	return file, packageOf(fn.Name())
+	return file, kallsyms.Package(fn.Name())
 }
 
 // first returns the name of the first live instance whose module fits, otherwise of the first
@@ -101,14 +102,6 @@ func first(fits func(*Module) bool) (name string) {
 		name = cmp.Or(name, s.Name)
 	}
 	return name
-}
-
-// packageOf returns the path of a function's package, given the function's symbol.
-func packageOf(symbol string) string {
-	path, _, _ := strings.Cut(symbol, "[") // the slashes of a type argument are not the path's
-	folders := strings.LastIndexByte(path, '/')
-	name, _, _ := strings.Cut(symbol[folders+1:], ".")
-	return symbol[:folders+1] + name
 }
 
 // OnUnload registers f, which is called with the name of each instance that is unloaded:

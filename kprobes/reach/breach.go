@@ -3,7 +3,6 @@ package reach
 import (
 	"slices"
 	"sort"
-	"strings"
 
 	"sonde/kallsyms"
 )
@@ -83,16 +82,8 @@ func storeLast(b Breach) int {
 // they call.
 func ownCalls(path []string) int {
 	n := 1
-	for n < len(path) && packageOf(path[n]) == packageOf(path[0]) {
+	for n < len(path) && kallsyms.Package(path[n]) == kallsyms.Package(path[0]) {
 		n++
 	}
 	return min(n+1, len(path))
-}
-
-// packageOf is the part of a symbol's name that names its package.
-func packageOf(symbol string) string {
-	path, _, _ := strings.Cut(symbol, "[")
-	slash := strings.LastIndexByte(path, '/') + 1
-	pkg, _, _ := strings.Cut(path[slash:], ".")
-	return path[:slash] + pkg
 }

@@ -83,14 +83,7 @@ func (g *Graph) Path(r Reached, addr uint64) (path []string) {
 func Arrows(path []string) string {
 	short := make([]string, len(path))
 	for i, name := range path {
-		short[i] = strings.TrimSuffix(base(name), abi0)
+		short[i] = strings.TrimSuffix(kallsyms.Base(name), abi0)
 	}
 	return strings.Join(short, " -> ")
-}
-
-// base returns what follows the last slash of a symbol's path. The slashes of a
-// type argument are not the path's.
-func base(name string) string {
-	path, _, _ := strings.Cut(name, "[")
-	return name[strings.LastIndexByte(path, '/')+1:]
 }

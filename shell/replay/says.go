@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"sonde/kallsyms"
 	"sonde/probe/glass"
 )
 
@@ -134,7 +135,7 @@ func (t *Take) role(f *glass.Frame) string {
 	}
 	s := roles[role%uint64(len(roles))]
 	if name, _, ok := t.Symbol(uint64(f.Handler)); ok && f.Handler != 0 {
-		s += " " + short(name)
+		s += " " + kallsyms.Base(name)
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sonde/arch/amd64/listing"
+	"sonde/kallsyms"
 	"sonde/probe/glass"
 )
 
@@ -220,8 +221,7 @@ func (t *Take) where(addr uint64) string {
 	if !ok {
 		return fmt.Sprintf("%#x", addr)
 	}
-	path, _, _ := strings.Cut(name, "[")
-	return fmt.Sprintf("%s+%#x", name[strings.LastIndexByte(path, '/')+1:], addr-base)
+	return fmt.Sprintf("%s+%#x", kallsyms.Base(name), addr-base)
 }
 
 // whereLine is where with the name of the file, without its path, and the line.

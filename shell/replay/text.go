@@ -195,9 +195,3 @@ func table(w io.Writer, name string, cells []string) {
 		fmt.Fprintln(w)
 	}
 }
-
-// short is a symbol without the path of its package.
-func short(name string) string {
-	path, _, _ := strings.Cut(name, "[")
-	return name[strings.LastIndexByte(path, '/')+1:]
-}

@@ -36,10 +36,9 @@ func (s *session) Name(addr uint64, user bool) kallsyms.Named {
 // shown is a function's name without the path, and without the types that it was made for, which may take
 // hundreds of columns: as traces of Go show it.
 func shown(name string) string {
-	path, _, _ := strings.Cut(name, "[")
 	var b strings.Builder
 	depth := 0
-	for _, c := range name[strings.LastIndexByte(path, '/')+1:] {
+	for _, c := range kallsyms.Base(name) {
 		if c == ']' {
 			depth--
 		}

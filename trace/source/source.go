@@ -153,8 +153,7 @@ func (s *Source) function(text string) (string, error) {
 func short(list string) string {
 	names := strings.Split(list, ", ")
 	for i, n := range names {
-		path, _, _ := strings.Cut(n, "[")
-		names[i] = n[strings.LastIndexByte(path, '/')+1:]
+		names[i] = kallsyms.Base(n)
 	}
 	return strings.Join(names, ", ")
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sonde/arch/amd64/insn"
+	"sonde/kallsyms"
 
 	"golang.org/x/arch/x86/x86asm"
 )
@@ -148,6 +149,5 @@ func (f *Function) symbol(addr uint64) (string, uint64) {
 		return "", 0
 	}
 	name, base := f.Name(addr)
-	path, _, _ := strings.Cut(name, "[")
-	return name[strings.LastIndexByte(path, '/')+1:], base
+	return kallsyms.Base(name), base
 }

@@ -215,10 +215,7 @@ func (im *Image) inlined(s attach.Site) (string, error) {
 	if fn, err := im.Symbols.Resolve(s.Symbol); err == nil && fn.IsText() {
 		return "", refusal.New(syscall.ENOENT, "%s is nowhere inlined; give it without inline:", s.Symbol)
 	}
-	near := nearest(s.Symbol, names, func(name string) string {
-		before, _, _ := strings.Cut(name, "[") // slashes behind it are those of type arguments
-		return name[strings.LastIndexByte(before, '/')+1:]
-	})
+	near := nearest(s.Symbol, names, kallsyms.Base)
 	if len(near) > 0 {
 		return "", refusal.New(syscall.ENOENT, "no function %s is inlined anywhere (did you mean %s?)", s.Symbol, list(near, 3))
 	}
