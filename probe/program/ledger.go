@@ -12,7 +12,8 @@ import (
 //	Hits = Run + Recursion + Disarmed + Throttled + Held + Unexplained
 //
 // Hits is what the probes have counted. Of a program that was metered from the beginning, Run is what its
-// door has counted, so that Unexplained compares two counts; of others it is what is left.
+// door has counted, so that Unexplained compares two counts; of others it is what is left. While hits come, each
+// number but Unexplained is one of those that it had meanwhile, or less: never more than what has happened.
 type Account struct {
 	Hits      uint64
 	Run       uint64
@@ -29,38 +30,49 @@ type Account struct {
 
 // Account returns what became of the program's hits, but for those in flight.
 func (p *Prog) Account() Account {
-	nested, sum := p.Recursion(), p.measured() // before the probes are asked
+	early := p.counts()
 	l := p.Ledger()
-	a := p.account(l, nested, sum)
-	if a.Unexplained > 0 { // the probes may have counted hits that came meanwhile
-		if late := p.account(l, p.Recursion(), p.measured()); late.Unexplained > 0 {
-			return late
+	late := p.counts()
+	a := p.account(l, &early, &late)
+	switch u := a.Unexplained; {
+	case u > 0: // they may have come after early was read
+		if lost := p.account(l, &late, &late); lost.Unexplained > 0 {
+			return lost
 		}
-	}
-	if a.Unexplained > -int64(l.InFlight)-1 { // those that have run and are in flight have not run yet
-		a.Run, a.Unexplained = a.Run+uint64(a.Unexplained), 0
+		a.Hits, a.Unexplained = a.Hits-uint64(u), 0
+	case u < 0 && uint64(-u) <= l.InFlight: // what was counted is in flight: as a rule it has not run yet
+		ran := min(uint64(-u), a.Run)
+		a.Hits, a.Run, a.Unexplained = a.Hits+uint64(-u)-ran, a.Run-ran, 0
 	}
 	return a
 }
 
-// measured is what all CPUs have.
-func (p *Prog) measured() (sum Cost) {
-	for _, c := range p.Costs() {
-		sum = sum.Plus(c)
-	}
-	return sum
+// counts are what a program itself has counted: on the way into it, before its probes count that the hit is handled.
+type counts struct {
+	Cost          // of all CPUs
+	nested uint64 // of Entered
 }
 
-// account compares what the probes say with what the program has counted.
-func (p *Prog) account(l ledger.Ledger, nested uint64, sum Cost) Account {
-	a := Account{Hits: l.Entered - l.InFlight, Recursion: nested + l.Recursion, Disarmed: l.Disarmed + l.NoInst + l.Abandoned + l.Declined,
-		NoInst: l.NoInst, Unset: l.Unset, Why: l.Why, Throttled: sum.Throttled, Held: sum.Idle}
-	a.Run = l.Handled - nested - sum.Throttled - sum.Idle
+// counts reads them. What has come in is read first: what is nested is part of that.
+func (p *Prog) counts() (c counts) {
+	for _, cost := range p.Costs() {
+		c.Cost = c.Plus(cost)
+	}
+	c.nested = p.Recursion()
+	return c
+}
+
+// account compares what the probes say with what the program had counted. late was read after l.
+func (p *Prog) account(l ledger.Ledger, c, late *counts) Account {
+	a := Account{Hits: l.Entered - l.InFlight, Recursion: c.nested + l.Recursion, Disarmed: l.Disarmed + l.NoInst + l.Abandoned + l.Declined,
+		NoInst: l.NoInst, Unset: l.Unset, Why: l.Why, Throttled: c.Throttled, Held: c.Idle}
+	run := l.Handled - late.nested - late.Throttled - late.Idle
 	p.mu.Lock()
 	if p.always {
-		a.Run = sum.Entered - nested - l.Abandoned
+		run = c.Entered - c.nested - l.Abandoned
 	}
 	p.mu.Unlock()
+	a.Run = uint64(max(0, int64(run))) // more may have come than was handled when l was read
 	a.Unexplained = int64(a.Hits - a.Run - a.Recursion - a.Disarmed - a.Throttled - a.Held)
 	return a
 }

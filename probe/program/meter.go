@@ -168,10 +168,20 @@ func (p *Prog) Costs() (all []Cost) {
 	for i := range p.meters {
 		m := &p.meters[i]
 		c := Cost{Measured: atomic.LoadUint64(&m.measured), Spent: atomic.LoadUint64(&m.spent), Throttled: atomic.LoadUint64(&m.throttled), Idle: atomic.LoadUint64(&m.idle)}
-		c.Entered = atomic.LoadUint64(&m.granted) - uint64(max(0, atomic.LoadInt64(&m.credit)))
+		c.Entered = m.entered()
 		all = append(all, c)
 	}
 	return all
+}
+
+// entered is how many hits have come in.
+func (m *meter) entered() uint64 {
+	for {
+		granted, credit := atomic.LoadUint64(&m.granted), atomic.LoadInt64(&m.credit)
+		if granted == atomic.LoadUint64(&m.granted) { // else the credit may be of other hits than those
+			return granted - min(granted, uint64(max(0, credit)))
+		}
+	}
 }
 
 // PerHit is what a hit takes, in ns.
