@@ -88,7 +88,7 @@ var scripted = []Mutant{
 	},
 	{
 		Name: "range-from-0", In: "trace/lang.(*generator).linear",
-		Old: `g.emit("r0 -= %d", t.Low)`, New: "_ = t.Low",
+		Old: "t.Low-step)", New: "-step)",
 		By:  host("trace/lang", "TestKept"),
 		Why: "numbers are in another bucket",
 	},
