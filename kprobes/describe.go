@@ -37,7 +37,6 @@ type Description struct {
 type ProbeInfo struct {
 	Kind     string   // k, r, j: the letters of the list file
 	Noun     string   // the kind in words
-	Owner    string   // the module that registered it, "" for the kernel
 	Handlers []string // the functions that it calls
 	Disabled bool     // by DisableKprobe, or because it is gone
 	Gone     bool     // for good: its handler broke the rules, or its module has been unloaded
@@ -141,7 +140,7 @@ func (k *Kprobe) info() ProbeInfo {
 		}
 	}
 	return ProbeInfo{
-		Kind: k.kind.String(), Noun: k.kind.noun(), Owner: k.owner, Handlers: calls,
+		Kind: k.kind.String(), Noun: k.kind.noun(), Handlers: calls,
 		Disabled: k.Flags.Has(flagOff), Gone: k.Flags.Has(flagGone), Ledger: k.whole().account(),
 	}
 }

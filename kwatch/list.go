@@ -1,10 +1,6 @@
 package kwatch
 
-import (
-	"sync/atomic"
-
-	"sonde/probe/ledger"
-)
+import "sonde/probe/ledger"
 
 // Info describes a watchpoint, for lists.
 type Info struct {
@@ -16,7 +12,6 @@ type Info struct {
 	Gone     bool   // its handler broke the rules, or its program has ended
 	Disabled bool   // by EnableKwatch
 	PID      int    // the process, if a program's memory is watched
-	Last     uint64 // the last value read
 	Where    string // symbol+offset, or the address and the process
 	Ledger   ledger.Ledger
 	// Blind counts the steps of probed instructions of the kernel, since it was registered, in which
@@ -33,7 +28,7 @@ func All() (all []Info) {
 		if p := points[n].Load(); p != nil {
 			i := Info{
 				DebugReg: n, Addr: p.addr, Length: p.length, Type: p.typ, Owner: p.owner, Gone: p.gone.Load(), Disabled: p.disabled.Load(),
-				Last: atomic.LoadUint64(&p.last), Where: p.where(), Ledger: p.accounts.Ledger(),
+				Where: p.where(), Ledger: p.accounts.Ledger(),
 			}
 			if p.user != nil {
 				i.PID = p.user.pid()

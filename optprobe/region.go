@@ -91,19 +91,3 @@ func (s *Scan) Ways(off int) (ways []Reason) {
 	}
 	return ways
 }
-
-// All calls yield for each instruction of the function, with its offset and the result of
-// Check, until yield returns false. For a function that does not decode it does nothing.
-func (s *Scan) All(yield func(off int, first Obstacle) bool) {
-	if s.whole.Reason == NoDecode {
-		return
-	}
-	for off := range s.fn.Code {
-		if s.cells[off]&begin == 0 {
-			continue
-		}
-		if _, first := s.Check(off); !yield(off, first) {
-			return
-		}
-	}
-}

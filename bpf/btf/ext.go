@@ -1,6 +1,7 @@
 package btf
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strconv"
@@ -191,7 +192,7 @@ func records(t *Table, data []byte, size, unit uint32, kind record, section stri
 		if pc < last || pc == last && kind.once {
 			return refusal.New(syscall.EINVAL, "%s %d is at instruction %d, and the one before it at %d: expected them in order", kind.what, i, pc, last)
 		}
-		if !isZero(data[kind.size:size]) {
+		if len(bytes.Trim(data[kind.size:size], "\x00")) > 0 {
 			return refusal.New(syscall.E2BIG, "%s %d, at instruction %d: the bytes behind the first %d are not known: expected 0", kind.what, i, pc, kind.size)
 		}
 		if why := read(t, section, int(pc), &c); why != "" {
@@ -200,15 +201,6 @@ func records(t *Table, data []byte, size, unit uint32, kind record, section stri
 		last, data = pc, data[size:]
 	}
 	return nil
-}
-
-func isZero(data []byte) bool {
-	for _, b := range data {
-		if b != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 func readFunc(t *Table, pc int, c *cursor) (FuncInfo, string) {

@@ -1,6 +1,7 @@
 package btf
 
 import (
+	"bytes"
 	"encoding/binary"
 	"strings"
 	"syscall"
@@ -103,7 +104,7 @@ func afterHeader(data []byte, what string, least, known int) ([]byte, error) {
 	case uint64(length) < uint64(least) || uint64(length) > uint64(len(data)):
 		return nil, refusal.New(syscall.EINVAL, "%s: the header says that it has %d bytes: expected %d to %d", what, length, least, len(data))
 	}
-	if !isZero(data[min(known, int(length)):length]) {
+	if len(bytes.Trim(data[min(known, int(length)):length], "\x00")) > 0 {
 		return nil, refusal.New(syscall.E2BIG, "%s: the header has fields that are not known", what)
 	}
 	return data[length:], nil

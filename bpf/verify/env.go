@@ -1,6 +1,10 @@
 package verify
 
-import "sonde/bpf"
+import (
+	"cmp"
+
+	"sonde/bpf"
+)
 
 // Env is what a program finds where it runs.
 type Env struct {
@@ -28,16 +32,8 @@ var DefaultLimits = Limits{Worst: 65536, Steps: 1_000_000, States: 64, Memory: 3
 
 func (l Limits) orDefaults() Limits {
 	d := DefaultLimits
-	return Limits{Worst: or(l.Worst, d.Worst), Steps: or(l.Steps, d.Steps), States: or(l.States, d.States),
-		Memory: or(l.Memory, d.Memory), Values: or(l.Values, d.Values)}
-}
-
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
+	return Limits{Worst: cmp.Or(l.Worst, d.Worst), Steps: cmp.Or(l.Steps, d.Steps), States: cmp.Or(l.States, d.States),
+		Memory: cmp.Or(l.Memory, d.Memory), Values: cmp.Or(l.Values, d.Values)}
 }
 
 // Context is the memory that R1 points to at the start. It can only be loaded from.

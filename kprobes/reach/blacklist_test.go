@@ -70,13 +70,13 @@ func TestBreachesAreShownWithTheWay(t *testing.T) {
 	f.add("runtime.gopanic", ret)
 	g := f.graph(t)
 	var got []string
-	for _, b := range g.Breaches(f.addr(0)) {
+	for _, b := range g.breaches([]uint64{f.addr(0)}, calls, nil) {
 		got = append(got, b.String())
 	}
 	if want := []string{"writes to a map: x.handler -> runtime.mapassign_fast64", "allocates memory: x.handler -> x.format -> runtime.mallocgc"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := g.Breaches(f.addr(5)); got != nil {
+	if got := g.breaches([]uint64{f.addr(5)}, calls, nil); got != nil {
 		t.Errorf("a leaf: %v", got)
 	}
 }

@@ -15,15 +15,9 @@ type Breach struct {
 
 func (b Breach) String() string { return b.Rule + ": " + Arrows(b.Path) }
 
-// Breaches returns how the function at addr breaks the rules of trap context, by
-// the shortest way for each rule; none if direct calls do not show that it does.
-// What a function does on its way to a panic is not looked at.
-func (g *Graph) Breaches(addr uint64) []Breach {
-	return g.breaches([]uint64{addr}, calls, nil)
-}
-
-// TrapBreaches is Breaches for all that runs before a handler does, and for what programs call, which may
-// use what is offered to handlers.
+// TrapBreaches returns how all that runs before a handler does breaks the rules of trap context, and what programs
+// call, which may use what is offered to handlers: by the shortest way for each rule; none if direct calls do not show
+// that it does. What a function does on its way to a panic is not looked at.
 func (g *Graph) TrapBreaches() []Breach {
 	found := g.breaches(g.addrs(trapEntries), g.leads, cold)
 	return append(found, g.breaches(g.addrs(names{programHelpers}), g.leads, slices.Concat(cold, offered))...)

@@ -59,7 +59,7 @@ func (f *fake) graph(t *testing.T) *Graph {
 // function returns the function called name.
 func function(t *testing.T, g *Graph, name string) *Func {
 	t.Helper()
-	sym, err := g.Symbols().Addr(name)
+	sym, err := g.syms.Addr(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,9 +59,6 @@ type Func struct {
 	Err error
 }
 
-// Symbols returns the table that g was made with.
-func (g *Graph) Symbols() *kallsyms.Table { return g.syms }
-
 // At returns the function that addr lies in. False: there is none.
 func (g *Graph) At(addr uint64) (*Func, bool) {
 	sym, ok := g.syms.At(addr)

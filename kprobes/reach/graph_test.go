@@ -92,7 +92,7 @@ func TestFuncValuesAndInterfacesAreSeen(t *testing.T) {
 func TestWalkComesEverywhereOnceAndKnowsTheWay(t *testing.T) {
 	f, g := chain(t)
 	var seen []string
-	r := g.Walk([]uint64{f.addr(0)}, func(f kallsyms.Symbol, _ Reached) Next {
+	r := g.walk([]uint64{f.addr(0)}, calls, func(f kallsyms.Symbol, _ Reached) Next {
 		seen = append(seen, f.Name)
 		return Into
 	})
@@ -117,7 +117,7 @@ func TestWalkSkipsAndStops(t *testing.T) {
 		{Stop, []uint64{f.addr(0), f.addr(1)}},
 	} {
 		n := 0
-		r := g.Walk([]uint64{f.addr(0)}, func(f kallsyms.Symbol, _ Reached) Next {
+		r := g.walk([]uint64{f.addr(0)}, calls, func(f kallsyms.Symbol, _ Reached) Next {
 			n++
 			if f.Name == "x/b" {
 				return c.next

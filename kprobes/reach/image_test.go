@@ -109,7 +109,7 @@ func TestEveryNameFitsTheImage(t *testing.T) {
 // TestNoFunctionRunsIntoTheNext: the walk does not look for that.
 func TestNoFunctionRunsIntoTheNext(t *testing.T) {
 	g := kernel(t)
-	for s := range g.Symbols().Text {
+	for s := range g.syms.Text {
 		if runsOn(g.code(s.Addr, s.Size)) {
 			t.Errorf("%s goes on behind its end", s.Name)
 		}
@@ -243,7 +243,7 @@ func TestBlacklistOfTheKernel(t *testing.T) {
 		"sonde/kernel/printk.Printk":           "",
 		"sonde/arch/amd64/trap.Install":        "",
 	} {
-		sym, err := g.Symbols().Addr(name)
+		sym, err := g.syms.Addr(name)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -263,7 +263,7 @@ func TestSwitchersOfTheKernel(t *testing.T) {
 		"runtime.asmcgocall.abi0": true, "runtime.newstack": true, "runtime.clone.abi0": true,
 		"runtime.nanotime1.abi0": false, "time.now": false, "runtime.schedule": false, "runtime.goexit1": false, "fmt.Fprintf": false,
 	} {
-		sym, err := g.Symbols().Addr(name)
+		sym, err := g.syms.Addr(name)
 		if err != nil {
 			t.Error(err)
 			continue

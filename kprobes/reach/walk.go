@@ -20,16 +20,11 @@ const (
 // the walk came from; a root came from itself.
 type Reached map[uint64]uint64
 
-// Walk goes from roots, which are addresses of functions, breadth first to all
-// that direct calls and jumps reach from there, and asks visit about each function
-// once. It reads only functions that visit wants it to go into.
-func (g *Graph) Walk(roots []uint64, visit func(fn kallsyms.Symbol, from Reached) Next) Reached {
-	return g.walk(roots, calls, visit)
-}
-
 func calls(f *Func) []uint64 { return f.Calls }
 
-// walk is Walk along other ways than calls.
+// walk goes from roots, which are addresses of functions, breadth first to all
+// that leads says each leads to, and asks visit about each function
+// once. It reads only functions that visit wants it to go into.
 func (g *Graph) walk(roots []uint64, leads func(*Func) []uint64, visit func(kallsyms.Symbol, Reached) Next) Reached {
 	from := Reached{}
 	var todo, skipped []uint64

@@ -1,6 +1,7 @@
 package sysbpf
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"fmt"
@@ -114,14 +115,7 @@ func (c *call) read() error {
 	return nil
 }
 
-func zero(b []byte) bool {
-	for _, v := range b {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
-}
+func zero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
 // u32, u64 and fd return the argument at an offset.
 func (c *call) u32(off int) uint32 { return binary.LittleEndian.Uint32(c.attr[off:]) }

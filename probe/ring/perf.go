@@ -54,14 +54,6 @@ func (p *Perf) SetMemory(mem []byte, over bool) error {
 	return nil
 }
 
-// Page returns the first page of the memory, which says what the event has counted; nil: there is none.
-func (p *Perf) Page() []byte {
-	if m := p.pages.Load(); m != nil {
-		return unsafe.Slice((*byte)(m.page), perfPage)
-	}
-	return nil
-}
-
 // Counts returns how many records were written, and how many lost.
 func (p *Perf) Counts() (written, lost uint64) { return p.written.Load(), p.lost.Load() }
 

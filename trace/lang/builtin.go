@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -182,7 +183,7 @@ var stackModes = []string{"bpftrace", "perf", "raw"}
 func (c *checker) stackType(e *Expr) Type {
 	t := Type{Kind: StackID, Bytes: 8, User: e.Name == "ustack", Depth: c.settings.Stack, Mode: c.settings.StackMode}
 	for _, a := range e.Args {
-		if a.Kind == Builtin && contains(stackModes, a.Name) {
+		if a.Kind == Builtin && slices.Contains(stackModes, a.Name) {
 			t.Mode = a.Name
 			continue
 		}

@@ -57,7 +57,7 @@ func (c *checker) call(e *Expr) Type {
 		c.Source.failHint(e.Span, why, "the function %s is not supported", e.Name)
 	}
 	switch n := len(e.Args); {
-	case !ok && n == 0 && contains(builtinNames(), e.Name): // pid() is pid
+	case !ok && n == 0 && slices.Contains(builtinNames(), e.Name): // pid() is pid
 		e.Kind = Builtin
 		return c.builtin(e)
 	case !ok:
@@ -78,15 +78,6 @@ func counted(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func contains(all []string, s string) bool {
-	for _, o := range all {
-		if o == s {
-			return true
-		}
-	}
-	return false
 }
 
 // literal returns the text of an argument that must be one.

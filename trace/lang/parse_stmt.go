@@ -32,17 +32,9 @@ func (p *parser) statement() *Stmt {
 	case p.accept("if"):
 		p.ifElse(s)
 	case p.accept("while"):
-		s.Kind = While
-		p.expect("(")
-		s.Value = p.expr()
-		p.expect(")")
-		s.Body = p.block()
+		p.repeated(s, While)
 	case p.accept("unroll"):
-		s.Kind = Unroll
-		p.expect("(")
-		s.Value = p.expr()
-		p.expect(")")
-		s.Body = p.block()
+		p.repeated(s, Unroll)
 	case p.accept("for"):
 		p.loop(s)
 	case p.accept("break"):
@@ -64,6 +56,14 @@ func (p *parser) statement() *Stmt {
 		s.ended = true
 	}
 	return s
+}
+
+// repeated reads "(EXPRESSION) { … }".
+func (p *parser) repeated(s *Stmt, kind StmtKind) {
+	p.expect("(")
+	s.Kind, s.Value = kind, p.expr()
+	p.expect(")")
+	s.Body = p.block()
 }
 
 func (p *parser) ifElse(s *Stmt) {
