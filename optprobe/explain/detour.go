@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/listing"
 	"sonde/kprobes/detour"
 	"sonde/optprobe"
 )
@@ -24,7 +25,7 @@ func (p *Place) writeDetour(w io.Writer) {
 	for at := 0; at < len(p.Layout.Code); {
 		addr := p.Layout.Entry + uint64(at)
 		in, text := p.asm(addr, p.Layout.Code[at:])
-		r := row{Label: short(addr), Code: p.Layout.Code[at:][:in.Len], Text: text}
+		r := listing.Row{Label: short(addr), Code: p.Layout.Code[at:][:in.Len], Text: text}
 		if title := p.part(addr, &in); title != "" {
 			f.flush(w)
 			f.doing = ""
@@ -43,7 +44,7 @@ func (p *Place) writeDetour(w io.Writer) {
 
 // writePath draws what leads to where: in the end, and before the jump is in.
 func (p *Place) writePath(w io.Writer) {
-	from, end := offset(p.off()), offset(p.off()+int(p.Layout.Len))
+	from, end := listing.Offset(p.off()), listing.Offset(p.off()+int(p.Layout.Len))
 	code := p.region()
 	for at := 0; at < len(code); {
 		in, _ := insn.Decode(code[at:])

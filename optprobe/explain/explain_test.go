@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/listing"
 	"sonde/kprobes"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/place"
@@ -129,8 +130,8 @@ func TestDrawings(t *testing.T) {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(b.String()) {
-				if len(line) > width+1 || strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) {
-					t.Errorf("not plain text of %d columns: %q", width, line)
+				if len(line) > listing.Width+1 || strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) {
+					t.Errorf("not plain text of %d columns: %q", listing.Width, line)
 				}
 			}
 			golden := "testdata/" + c.name + ".golden"
@@ -160,8 +161,8 @@ func TestSlidesFit(t *testing.T) {
 		}
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 		for _, line := range lines {
-			if len(line) > width {
-				t.Errorf("more than %d columns: %q", width, line)
+			if len(line) > listing.Width {
+				t.Errorf("more than %d columns: %q", listing.Width, line)
 			}
 		}
 		if len(lines) > 24 || !strings.Contains(b.String(), "\nTIERS ") || !strings.Contains(b.String(), "\n  before ") {
@@ -207,7 +208,7 @@ func TestEachReasonHasALesson(t *testing.T) {
 		if r == optprobe.Outside || r == optprobe.NotStart { // said before
 			continue
 		}
-		if s := lessons[r]; s == "" || len(s) > width-7 {
+		if s := lessons[r]; s == "" || len(s) > listing.Width-7 {
 			t.Errorf("%v: lesson %q", r, s)
 		}
 	}

@@ -3,13 +3,15 @@ package explain
 import (
 	"fmt"
 	"io"
+
+	"sonde/arch/amd64/listing"
 )
 
 // A folder keeps rows without a note back, as long as it knows what they do in
 // common, and prints one line for them if they are many.
 type folder struct {
 	doing string // what those now coming do; "": each is printed
-	rows  []row
+	rows  []listing.Row
 }
 
 // few rows are printed all the same.
@@ -26,7 +28,7 @@ var doings = map[string]string{
 }
 
 // add prints r, now or later.
-func (f *folder) add(w io.Writer, r row) {
+func (f *folder) add(w io.Writer, r listing.Row) {
 	if r.Note == "" && f.doing != "" {
 		f.rows = append(f.rows, r)
 		return

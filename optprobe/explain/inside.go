@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/listing"
 )
 
 // Inside explains why the place cannot be probed if that is because it is
@@ -17,10 +18,10 @@ func (p *Place) Inside() error {
 			_, text := p.asm(p.Fn.Addr+uint64(at), p.Fn.Code[at:])
 			next := ""
 			if end < len(p.Fn.Code) {
-				next = " or " + offset(end)
+				next = " or " + listing.Offset(end)
 			}
 			err = fmt.Errorf("%s%s is byte %d of %d of the instruction at %s, %s: try %s%s",
-				p.Symbol, offset(off), off-at+1, in.Len, offset(at), text, offset(at), next)
+				p.Symbol, listing.Offset(off), off-at+1, in.Len, listing.Offset(at), text, listing.Offset(at), next)
 		}
 		return end <= off
 	})

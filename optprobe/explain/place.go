@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/listing"
 	"sonde/kprobes"
 	"sonde/optprobe"
 )
@@ -49,6 +51,12 @@ func (p *Place) off() int { return int(uint64(p.Addr) - p.Fn.Addr) }
 // region returns the region's original bytes.
 func (p *Place) region() []byte { return p.Fn.Code[p.off():][:p.Size] }
 
+// asm returns the instruction that code begins with, at address addr, as text.
+func (p *Place) asm(addr uint64, code []byte) (insn.Inst, string) {
+	f := listing.Function{Addr: p.Fn.Addr, Size: uint64(len(p.Fn.Code)), Name: p.Name}
+	return f.Asm(addr, code)
+}
+
 // blockers are what keeps the jump out at the moment and may change.
 func (p *Place) blockers() (list []string) {
 	if !p.On {
@@ -59,7 +67,7 @@ func (p *Place) blockers() (list []string) {
 	}
 	for _, n := range p.Near {
 		if d := uint64(n.Addr - p.Addr); n.Addr > p.Addr && d < max(uint64(p.Size), p.Layout.Len) {
-			list = append(list, "another probe is at "+offset(int(n.Addr-p.Func)))
+			list = append(list, "another probe is at "+listing.Offset(int(n.Addr-p.Func)))
 		}
 	}
 	return list

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/listing"
 	"sonde/optprobe"
 )
 
@@ -13,11 +14,11 @@ import (
 // before and after.
 func (p *Place) writeRegion(w io.Writer) {
 	code, n := p.region(), 0
-	var rows []row
+	var rows []listing.Row
 	comers := p.comers()
 	for at := 0; at < len(code); n++ {
 		in, text := p.asm(uint64(p.Addr)+uint64(at), code[at:])
-		rows = append(rows, row{Label: offset(p.off() + at), Code: code[at : at+int(in.Len)], Text: text})
+		rows = append(rows, listing.Row{Label: listing.Offset(p.off() + at), Code: code[at : at+int(in.Len)], Text: text})
 		at += int(in.Len)
 	}
 	fmt.Fprintf(w, "\nREGION    %s, %s: what a jump of %d bytes covers\n",
@@ -28,10 +29,10 @@ func (p *Place) writeRegion(w io.Writer) {
 	fmt.Fprintln(w)
 	p.drawBytes(w)
 	if p.Armed && len(p.Live) > 0 {
-		fmt.Fprintf(w, "  %-10s %s\n", "now", hexBytes(p.Live))
+		fmt.Fprintf(w, "  %-10s %s\n", "now", listing.Bytes(p.Live))
 	}
 	for i := range len(code) {
-		writeComers(w, offset(p.off()+i), comers[i])
+		writeComers(w, listing.Offset(p.off()+i), comers[i])
 	}
 }
 
@@ -63,13 +64,13 @@ func (p *Place) drawBytes(w io.Writer) {
 		fmt.Fprintf(&head, "%2d ", i)
 	}
 	line("byte", head.String(), "")
-	line("before", hexBytes(code), "")
+	line("before", listing.Bytes(code), "")
 	line("INT3", "cc"+strings.Repeat(" ..", len(code)-1), "")
 	if len(code) >= optprobe.JumpSize {
 		jump, text := "e9 <- rel32 ->", "  JMP detour"
 		if p.Layout.Entry != 0 {
 			b, _ := insn.Jump(uint64(p.Addr), p.Layout.Entry)
-			jump, text = hexBytes(b[:]), fmt.Sprintf("  JMP %#x", p.Layout.Entry)
+			jump, text = listing.Bytes(b[:]), fmt.Sprintf("  JMP %#x", p.Layout.Entry)
 		}
 		if len(p.Why) > 0 {
 			text = "  JMP detour: not here"
@@ -98,12 +99,12 @@ func (p *Place) comers() [][]string {
 		switch {
 		case in.Flow.Direct():
 			_, text := p.asm(p.Fn.Addr+uint64(off), code)
-			add(in.Target(uint64(off)), "%s  %s", offset(off), text)
+			add(in.Target(uint64(off)), "%s  %s", listing.Offset(off), text)
 		case in.RIPRel && in.Map == insn.Map1B && in.Opcode == 0x8d:
-			add(end+uint64(in.Disp()), "code that uses the address from the LEA at %s", offset(off))
+			add(end+uint64(in.Disp()), "code that uses the address from the LEA at %s", listing.Offset(off))
 		}
 		if in.Flow == insn.Call || in.Flow == insn.CallInd {
-			add(end, "the call at %s, which returns here", offset(off))
+			add(end, "the call at %s, which returns here", listing.Offset(off))
 		}
 		return true
 	})

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/listing"
 )
 
 // WriteTo draws the place.
@@ -36,7 +37,7 @@ func (p *Place) writeTitle(w io.Writer) {
 func (p *Place) writeHead(w io.Writer) {
 	n := 0
 	insn.Walk(p.Fn.Code, func(int, insn.Inst) bool { n++; return true })
-	fmt.Fprintf(w, "%s%s\n", p.Symbol, offset(p.off()))
+	fmt.Fprintf(w, "%s%s\n", p.Symbol, listing.Offset(p.off()))
 	fmt.Fprintf(w, "  at %#x, in a function of %s, %s\n", p.Addr, count(len(p.Fn.Code), "byte"), count(n, "instruction"))
 	fmt.Fprintf(w, "  %s\n", p.verdict())
 }
@@ -64,8 +65,8 @@ func writeList(w io.Writer, label string, parts []string) {
 		if i < len(parts)-1 {
 			part += ","
 		}
-		if i > 0 && len(line)+1+len(part) > width {
-			fmt.Fprintln(w, cut(line, width))
+		if i > 0 && len(line)+1+len(part) > listing.Width {
+			fmt.Fprintln(w, listing.Cut(line, listing.Width))
 			line = "   "
 		}
 		if i > 0 {
@@ -73,13 +74,13 @@ func writeList(w io.Writer, label string, parts []string) {
 		}
 		line += part
 	}
-	fmt.Fprintln(w, cut(line, width))
+	fmt.Fprintln(w, listing.Cut(line, listing.Width))
 }
 
 func (p *Place) writeInstruction(w io.Writer) {
 	code := p.Fn.Code[p.off():]
 	in, text := p.asm(uint64(p.Addr), code)
-	row{Label: offset(p.off()), Code: code[:in.Len], Text: text}.Write(w)
+	listing.Row{Label: listing.Offset(p.off()), Code: code[:in.Len], Text: text}.Write(w)
 }
 
 // writeProbes lists the probes there and close by.
@@ -95,7 +96,7 @@ func (p *Place) writeProbes(w io.Writer) {
 		}
 		fmt.Fprintf(w, "  %s  %s%s\n", k.Kind, count(int(k.Ledger.Entered), "hit"), note)
 		for _, h := range k.Handlers {
-			fmt.Fprintln(w, cut("     "+h, width))
+			fmt.Fprintln(w, listing.Cut("     "+h, listing.Width))
 		}
 	}
 	for _, n := range p.Near {
@@ -103,6 +104,6 @@ func (p *Place) writeProbes(w io.Writer) {
 		if n.Addr < p.Addr && p.Addr < n.Addr+n.Covers && len(p.Probes) == 0 && n.Jumped {
 			note = ": a probe here removes its jump"
 		}
-		fmt.Fprintf(w, "  another at %s%s\n", offset(int(n.Addr)-int(p.Func)), note)
+		fmt.Fprintf(w, "  another at %s%s\n", listing.Offset(int(n.Addr)-int(p.Func)), note)
 	}
 }
