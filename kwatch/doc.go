@@ -129,4 +129,9 @@
 //     lock (kwatch/locked_trap.go).
 //   - The trap itself takes about ten times as long as a breakpoint, because QEMU translates the code
 //     anew (rows bare_w and bare_x of bench).
+//
+// kwatch asks kprobes four things, through boot, since the two do not import each other: what may
+// not be watched for execution, which jumps an execute watchpoint ends, what a handler may change,
+// and where it has moved IP (Others). Who ends a handler, and whose it was, no kind asks another:
+// probe/handler looks at the frames, so the order of registration does not matter.
 package kwatch

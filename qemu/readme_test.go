@@ -18,7 +18,7 @@ import (
 )
 
 // commandPages are the pages whose commands are all run.
-var commandPages = []string{"README.md", "docs/launcher.md", "docs/costs.md", "docs/optimization.md", "docs/decisions.md", "docs/how-a-system-call-works.md", "docs/scheduling.md"}
+var commandPages = []string{"README.md", "docs/launcher.md", "docs/costs.md", "docs/optimization.md", "docs/decisions.md", "docs/how-a-system-call-works.md", "docs/scheduling.md", "course/INSTRUCTOR.md"}
 
 // readmeCommands are all commands in these pages, and what becomes of them. A command that names no
 // number of processors runs on two; in the long run, on one as well.
@@ -85,15 +85,17 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -test -c 'ktest user/'": func(t *testing.T, command string) {
 		once("1 passed, 0 failed")(t, strings.Replace(command, "user/", "user/flags_stay", 1))
 	},
-	"make":                      once("make run"),
-	"make run":                  once("== That was it."),
-	"make stick":                once("build/sonde.iso"),
-	"make prove":                dry("go run ./ktest/prove"),
-	"make launcher":             once("go build -o build/qemu"),
-	"make test":                 testsAll, // this test is part of it
-	"make check":                dry("go test -vet=off -short -timeout 4h ./..."),
-	"make bench":                benches,
-	"make hidden DIR=../hidden": dry("-settle '../hidden'"),
+	"make":                                   once("make run"),
+	"make run":                               once("== That was it."),
+	"make stick":                             once("build/sonde.iso"),
+	"make prove":                             dry("go run ./ktest/prove"),
+	"make launcher":                          once("go build -o build/qemu"),
+	"make test":                              testsAll, // this test is part of it
+	"make check":                             dry("go test -vet=off -short -timeout 4h ./..."),
+	"make bench":                             benches,
+	"make hidden DIR=../hidden CLASS=autumn": dry("-settle '../hidden' -class autumn"),
+	"make students DIR=../autumn CLASS=autumn":                               dry("./course/students.sh '../autumn' 'autumn'"),
+	"make grade-all STUDENTS=../handed-in CLASS=autumn HIDDEN=course/hidden": dry("-all '../handed-in'"),
 }
 
 // readmeFinds commands: a line that begins with one, up to its comment, or code

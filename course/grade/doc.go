@@ -63,4 +63,60 @@
 //
 // A student's module runs in the kernel, where nothing can be kept from it: someone who wants to
 // deceive the grader can. The tests make that more work than the lab.
+//
+// # Decisions
+//
+// The grader is in this tree's module. It builds kernels by internal/image, which no other module
+// may import, and needs no library.
+//
+// Tests of labs are data, not Go. They are stories with a few more words. Hidden tests, and those
+// of instructors, need not be compiled into the grader: they are files in a folder that it is told
+// of. What cannot be said in such words, such as comparing two histograms, is a word of the
+// grader's.
+//
+// Students' modules are not trusted, but nothing is hidden from them. A module runs in ring 0. It
+// could read the drawn numbers out of the workload's memory and print them. So the grader does not
+// try to hide them. It makes honest work easier than cheating: the numbers differ in each run, the
+// workload reports on an I/O port of its own, and if two reports differ, neither counts.
+//
+// A histogram is compared with two others. How long a call takes depends on the host, so no test
+// can know it. The workload measures each call inside the function and around it. What a probe
+// measures is between the two for each call, and so the histogram is between theirs. This holds on
+// a host of any speed; a tolerance would not.
+//
+// Wrong solutions are changes of the right one, as the defects in ktest/mutants are. All of a lab
+// are linked into one kernel, each as a module with a name of its own, so that a lab takes one
+// build and a boot for each test.
+//
+// The name of the class chooses what is probed; the numbers are random. So everyone in a class
+// probes the same functions, but the number of calls cannot be known. Hidden tests for a class
+// need no extra step: they are made when they are read. make hidden DIR=../hidden writes them for
+// those who want to change them.
+//
+// Answers are compared without being shown. Students write their answers into a file of lines
+// "name: answer". The fault of lab 4 follows from a seed, which is one of the answers, so that
+// every student has another. A test that fails says what was asked and what was answered, never
+// what is right. Every copy has the source of all faults, since a kernel cannot be built without
+// it.
+//
+// Code of students that runs on the host can only compute. Sandboxes differ from host to host. The
+// grader reads the imports instead: only packages pass by which nothing outside can be reached. So
+// no result can be forged, because the code cannot print to where results are read. Time is
+// limited everywhere, memory on Linux.
+//
+// The program of lab 7 knows what it has sent. Each request is a tree, and the program prints the
+// tree that a probe should see. It measures how long each request took inside the function and
+// around it, so times are checked without a tolerance, as in lab 3. Its workers are locked to
+// threads, the collector is off, and Go's signals for preemption are, too: a read that is
+// interrupted would be made twice.
+//
+// The grader runs the instrument of lab 8 around the workload. It makes no difference to a test
+// whether the instrument is a script or a module. The workload measures what it is asked about in
+// the functions themselves. Students' numbers may be 25 % off, because a probe cannot see the same
+// instant.
+//
+// The protocol of lab 6 is tried in a model whose states are all visited. Each CPU may read any
+// value that a byte has had since the CPU has last synchronized. This is more than processors do,
+// and it makes the lab about what is guaranteed. Steps are left out one at a time, so a solution
+// that synchronizes after every write does not get all points.
 package main

@@ -13,7 +13,7 @@ import (
 )
 
 // MaxSize is the greatest size of an image in bytes, MaxTestSize that of one with tests: see "The image has a
-// limit" in docs/decisions.md.
+// limit" in docs/costs.md.
 const (
 	MaxSize     = 24 << 20
 	MaxTestSize = 32 << 20

@@ -15,7 +15,8 @@ type Stack struct {
 
 // Switches reports whether the function may return, if at all, on another stack
 // than it was called on. One that leaves its stack and comes back to a kept SP,
-// as calls of a vDSO do, does not.
+// as calls of a vDSO do, does not. So no list of such functions is kept by hand, but for the five
+// that do not return to their caller (rules.go).
 func (s *Stack) Switches() bool { return s.Leaves && !s.Comes }
 
 // note looks at one instruction.

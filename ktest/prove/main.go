@@ -17,6 +17,20 @@
 //
 // The exit status is 1 if something is wrong, 2 for wrong arguments, 71 if a unit could
 // not be run.
+//
+// # Decisions
+//
+// The proof run compares with a real processor. To execute an instruction a second time in the
+// machine, in another way, would compare two mechanisms of our own. Instead, the handler notes
+// registers, flags and the memory that the instruction names, before it and at the next hit. The
+// host then executes the original instruction at its own address, in a traced process that has the
+// kernel's code. Not compared: flags that the manual leaves undefined, where QEMU and processors
+// differ; what a stack check leaves beside the two flags its branch uses, and R12 and the flags
+// after a detour that made the check, which Go never reads; what lies below SP.
+//
+// Code that the work does not reach is tried on the host. Each different encoding and each region
+// of the image is executed from random states, in place and in each of its copies (make prove,
+// part encodings). This finds faults in copies that none of our work reaches.
 package main
 
 import (

@@ -83,5 +83,7 @@
 // x/arch/x86/x86asm as the decoder: it allocates and is silently wrong about VZEROUPPER,
 // RIP-relative VEX operands and unknown instructions after a prefix. It prints
 // instructions, and checks this package in tests. A generated table of all instructions:
-// ten times the size, for facts that neither length nor flow depends on.
+// ten times the size, for facts that neither length nor flow depends on. Reading displacement and
+// immediate from the code again when they are asked for: of a slice that was too short they were 0,
+// which looked valid.
 package insn

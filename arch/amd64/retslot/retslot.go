@@ -11,7 +11,9 @@
 // callee does with the slot's address.
 //
 // Rejected: the frame sizes of pclntab. They give the stack pointer but not the registers,
-// and assembly reads the slot through a register.
+// and assembly reads the slot through a register. Also: refusing every function that reads its
+// return address. Then gopanic, chansend1 and newproc could not have return probes; the overlay
+// has them ask (sondeCallerPC).
 package retslot
 
 import "sonde/arch/amd64/insn"
