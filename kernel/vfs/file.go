@@ -22,8 +22,7 @@ type File struct {
 	flag   atomic.Int32
 	refs   atomic.Int32
 	stream bool
-	locked atomic.Bool // by Lock
-	owner  atomic.Bool // of records: see LockRecord
+	owner  atomic.Bool // of locks, now or before: see Lock and LockRecord
 	notice atomic.Pointer[notice]
 	leased atomic.Bool // by SetLease
 

@@ -39,8 +39,8 @@ func TestLocks(t *testing.T) {
 	want("not alone any more", a.Lock(false), nil)
 	a.Close()
 	c.Close()
-	if len(locks.of) != 0 {
-		t.Errorf("%d locks are left", len(locks.of))
+	if len(flocks.of) != 0 {
+		t.Errorf("%d locks are left", len(flocks.of))
 	}
 }
 

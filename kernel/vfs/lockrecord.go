@@ -22,27 +22,13 @@ func (f *File) Conflict(r Record) (Record, bool) {
 //
 // Errors: EAGAIN while a lock of another owner conflicts, ENOLCK if there are too many; nothing has
 // changed then. EBADF if f, the owner, was closed meanwhile.
-func (f *File) LockRecord(r Record) error {
-	f.ownsRecords(r)
-	_, err := records.take(f.Info().Ino, r, false)
-	return f.stillOpen(r, err)
-}
+func (f *File) LockRecord(r Record) error { return records.lock(f, r) }
 
 // LockRecordWait is LockRecord that waits. cancel ends the wait: see poll.Until.
 //
 // Errors: EINTR, ENOLCK, EBADF; EDEADLK if an owner of a conflicting lock waits for r's owner.
 func (f *File) LockRecordWait(r Record, cancel <-chan struct{}) error {
-	f.ownsRecords(r)
-	ino := f.Info().Ino
-	for {
-		w, err := records.take(ino, r, true)
-		if w == nil {
-			return f.stillOpen(r, err)
-		}
-		if err := w.wait(ino, cancel); err != nil {
-			return err
-		}
-	}
+	return records.lockWait(f, r, cancel)
 }
 
 // wait waits until no lock conflicts with w.
@@ -57,21 +43,46 @@ func (w *wanted) wait(ino uint64, cancel <-chan struct{}) error {
 func (f *File) UnlockRecord(r Record) error { return records.give(f.Info().Ino, r) }
 
 // DropRecords removes all locks that an owner has on the file of f.
-func (f *File) DropRecords(owner any) {
-	records.give(f.Info().Ino, Record{Last: ToEnd, Owner: owner}) // it splits no lock, so it cannot fail
+func (f *File) DropRecords(owner any) { records.drop(f, owner) }
+
+// lock gives the owner of r that lock of f.
+func (t *recordTable) lock(f *File, r Record) error {
+	f.owns(r)
+	_, err := t.take(f.Info().Ino, r, false)
+	return t.stillOpen(f, r, err)
+}
+
+// lockWait is lock that waits.
+func (t *recordTable) lockWait(f *File, r Record, cancel <-chan struct{}) error {
+	f.owns(r)
+	ino := f.Info().Ino
+	for {
+		w, err := t.take(ino, r, true)
+		if w == nil {
+			return t.stillOpen(f, r, err)
+		}
+		if err := w.wait(ino, cancel); err != nil {
+			return err
+		}
+	}
+}
+
+// drop removes all locks that an owner has on the file of f. It splits no lock, so it cannot fail.
+func (t *recordTable) drop(f *File, owner any) {
+	t.give(f.Info().Ino, Record{Last: ToEnd, Owner: owner})
 }
 
 // stillOpen releases r if f, its owner, was closed while r was made.
-func (f *File) stillOpen(r Record, err error) error {
+func (t *recordTable) stillOpen(f *File, r Record, err error) error {
 	if err == nil && r.Owner == f && f.Closed() {
-		f.DropRecords(f)
+		t.drop(f, f)
 		return errClosed
 	}
 	return err
 }
 
-// ownsRecords records that f's last Close must drop locks.
-func (f *File) ownsRecords(r Record) {
+// owns notes that f's last Close must drop locks, if f is the owner of r.
+func (f *File) owns(r Record) {
 	if r.Owner == f {
 		f.owner.Store(true)
 	}

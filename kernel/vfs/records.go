@@ -7,11 +7,11 @@ import (
 	"sonde/kernel/poll"
 )
 
-// maxRecords is how many record locks all files together may have: they use the kernel's memory,
+// maxRecords is how many locks of a kind all files together may have: they use the kernel's memory,
 // and a program may lock every other byte.
 const maxRecords = 1 << 16
 
-// recordTable is the record locks of all files.
+// recordTable is the locks of all files, of one kind: those of fcntl, or those of flock.
 //
 // Locks: recordTable.mu > poll.Queue.mu.
 type recordTable struct {
@@ -22,9 +22,14 @@ type recordTable struct {
 	n       int // locks
 }
 
-var records = recordTable{of: make(map[uint64]*recorded), waiting: make(map[*wanted]bool)}
+func newRecordTable() *recordTable {
+	return &recordTable{of: make(map[uint64]*recorded), waiting: make(map[*wanted]bool)}
+}
 
-// recorded is a file with record locks or waiters.
+// records has the locks of fcntl.
+var records = newRecordTable()
+
+// recorded is a file with locks or waiters.
 type recorded struct {
 	list    recordList // guarded by recordTable.mu
 	waiters int        // guarded by recordTable.mu
