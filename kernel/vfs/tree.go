@@ -36,14 +36,6 @@ func New() *FS {
 // clean makes an absolute path without "." and "..".
 func clean(name string) string { return path.Clean("/" + name) }
 
-// walk finds the node of an absolute path.
-//
-// Errors: ENOENT, ENOTDIR, ELOOP.
-func (f *FS) walk(name string) (Node, error) {
-	p, err := f.place(name, true)
-	return p.node, err
-}
-
 func (f *FS) place(name string, follow bool) (Place, error) {
 	return walk(f.RootPlace(), "/"+name, follow)
 }
