@@ -4,6 +4,7 @@ package shell
 
 import (
 	"fmt"
+	"math"
 
 	"sonde/probe/program"
 )
@@ -13,13 +14,13 @@ const listed = 8
 
 // bpfLinks prints one link with all its places, or all with their first ones.
 func bpfLinks(c *Context, args []string) error {
-	all, most := program.Links(), listed
+	all, err := bpfNamed(program.Links(), bpfLinkOf, args)
+	if err != nil {
+		return err
+	}
+	most := listed
 	if len(args) > 0 {
-		l, rest, err := bpfLinkOf(args)
-		if err := bpfEnd(rest, err); err != nil {
-			return err
-		}
-		all, most = []*program.Link{l}, int(^uint(0)>>1)
+		most = math.MaxInt
 	}
 	for _, l := range all {
 		places := l.Places()

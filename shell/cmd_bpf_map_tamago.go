@@ -18,13 +18,9 @@ import (
 
 // bpfMaps prints one map, or all.
 func bpfMaps(c *Context, args []string) error {
-	all := program.Maps()
-	if len(args) > 0 {
-		m, rest, err := bpfMapOf(args)
-		if err := bpfEnd(rest, err); err != nil {
-			return err
-		}
-		all = []*program.Map{m}
+	all, err := bpfNamed(program.Maps(), bpfMapOf, args)
+	if err != nil {
+		return err
 	}
 	for _, m := range all {
 		s := m.Spec

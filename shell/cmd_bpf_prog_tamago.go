@@ -47,13 +47,9 @@ func bpfAsm(c *Context, args []string) error {
 
 // bpfProgs prints one program, or all.
 func bpfProgs(c *Context, args []string) error {
-	all := program.Programs()
-	if len(args) > 0 {
-		p, rest, err := bpfProgOf(args)
-		if err := bpfEnd(rest, err); err != nil {
-			return err
-		}
-		all = []*program.Prog{p}
+	all, err := bpfNamed(program.Programs(), bpfProgOf, args)
+	if err != nil {
+		return err
 	}
 	for _, p := range all {
 		if err := printProg(c.Out, p); err != nil {

@@ -42,7 +42,7 @@ func init() { // not where it is declared: help prints it
 		{"prog show", "PROG", "one program", bpfProgs},
 		{"prog dump xlated", "PROG", "its instructions", bpfXlated},
 		{"prog dump jited", "PROG", "its instructions, and the machine code of each beside it", bpfJited},
-		{"prog pin", "PROG FILE", "keep it until FILE, in /sys/fs/bpf, is removed", bpfPinProg},
+		{"prog pin", "PROG FILE", "keep it until FILE, in /sys/fs/bpf, is removed", bpfPin(bpfProgOf)},
 		{"prog budget", "PROG PERCENT", "throttle it when it takes more of a CPU's time; 0: never", bpfBudget},
 		{"map", "", "list the maps; so does map list", bpfMaps},
 		{"map list", "", "", bpfMaps},
@@ -51,12 +51,12 @@ func init() { // not where it is declared: help prints it
 		{"map lookup", "MAP key DATA", "the value of a key", onMap(bpfLookup)},
 		{"map update", "MAP key DATA value DATA [any|noexist|exist]", "set the value of a key, on all CPUs", onFreeMap(bpfUpdate)},
 		{"map delete", "MAP key DATA", "remove a key", onFreeMap(bpfDelete)},
-		{"map pin", "MAP FILE", "as prog pin", bpfPinMap},
+		{"map pin", "MAP FILE", "as prog pin", bpfPin(bpfMapOf)},
 		{"link", "", "list where programs are attached; so does link list", bpfLinks},
 		{"link list", "", "", bpfLinks},
 		{"link show", "LINK", "all places of one", bpfLinks},
 		{"link detach", "LINK", "remove it", bpfDetach},
-		{"link pin", "LINK FILE", "as prog pin", bpfPinLink},
+		{"link pin", "LINK FILE", "as prog pin", bpfPin(bpfLinkOf)},
 		{"asm", "FILE PLACE...", "load a text of instructions, and attach it", bpfAsm},
 		{"run", "[-B PERCENT] FILE.o [COMMAND...]", "load what clang has compiled, attach it by the names of its sections, and print what it records, until ^C or while a command runs", bpfRun},
 		{"rm", "PROG...", "detach and free programs", bpfRemove},
@@ -169,30 +169,27 @@ func bpfEnd(rest []string, err error) error {
 	return err
 }
 
-// bpfPin makes the file that args name.
-func bpfPin(o program.Object, args []string, err error) error {
-	switch {
-	case err != nil:
-		return err
-	case len(args) != 1:
-		return Usagef("give one file, as in %s/mine", program.PinDir)
+// bpfNamed returns the object that args name, which of finds; all if there are no args.
+func bpfNamed[T any](all []T, of func([]string) (T, []string, error), args []string) ([]T, error) {
+	if len(args) == 0 {
+		return all, nil
 	}
-	return program.Pin(args[0], o)
+	one, rest, err := of(args)
+	return []T{one}, bpfEnd(rest, err)
 }
 
-func bpfPinProg(_ *Context, args []string) error {
-	p, rest, err := bpfProgOf(args)
-	return bpfPin(p, rest, err)
-}
-
-func bpfPinMap(_ *Context, args []string) error {
-	m, rest, err := bpfMapOf(args)
-	return bpfPin(m, rest, err)
-}
-
-func bpfPinLink(_ *Context, args []string) error {
-	l, rest, err := bpfLinkOf(args)
-	return bpfPin(l, rest, err)
+// bpfPin is the command that makes the file which is named after an object that of finds.
+func bpfPin[T program.Object](of func([]string) (T, []string, error)) func(*Context, []string) error {
+	return func(_ *Context, args []string) error {
+		o, rest, err := of(args)
+		switch {
+		case err != nil:
+			return err
+		case len(rest) != 1:
+			return Usagef("give one file, as in %s/mine", program.PinDir)
+		}
+		return program.Pin(rest[0], o)
+	}
 }
 
 // bpfUnpinned refuses what a file keeps.

@@ -36,20 +36,12 @@ func hexdump(c *Context, args []string) error {
 		return err
 	}
 	return c.io("hexdump").Each(files, func(_ string, r io.Reader) error {
-		if _, err := io.CopyN(io.Discard, r, skip); err != nil {
-			return notEnd(err)
+		if _, err := io.Copy(io.Discard, io.LimitReader(r, skip)); err != nil {
+			return err
 		}
 		d := hex.Dumper(c.Out)
-		_, err := io.CopyN(d, r, most)
+		_, err := io.Copy(d, io.LimitReader(r, most))
 		d.Close()
-		return notEnd(err)
+		return err
 	})
-}
-
-// notEnd returns err, but nil for the end of a file.
-func notEnd(err error) error {
-	if err == io.EOF {
-		return nil
-	}
-	return err
 }

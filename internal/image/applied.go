@@ -18,17 +18,9 @@ import (
 // Errors: those of finding the toolchain and of making the overlay; that of the tool, whose output
 // is in w.
 func Lint(w io.Writer, tool string, args ...string) error {
-	root, err := Root()
+	root, dir, unlock, err := folders()
 	if err != nil {
 		return err
-	}
-	dir := filepath.Join(root, "build")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("image: lint: %w", err)
-	}
-	unlock, err := lock(filepath.Join(dir, ".lock"))
-	if err != nil {
-		return fmt.Errorf("image: lint: %w", err)
 	}
 	defer unlock()
 	var opts BuildOptions

@@ -71,17 +71,9 @@ var linkerFlags = fmt.Sprintf("-compressdwarf=false -T %d -R 0x1000 -checklinkna
 //
 // Errors: ErrBuild with the compiler's output; those of Finish.
 func Build(opts BuildOptions) (string, error) {
-	root, err := Root()
+	root, dir, unlock, err := folders()
 	if err != nil {
 		return "", err
-	}
-	dir := filepath.Join(root, "build")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("image: build: %w", err)
-	}
-	unlock, err := lock(filepath.Join(dir, ".lock"))
-	if err != nil {
-		return "", fmt.Errorf("image: build: %w", err)
 	}
 	defer unlock()
 
@@ -244,6 +236,21 @@ func (o BuildOptions) arguments(overlayJSON, out string) []string {
 		args = append(args, "-gcflags=sonde/"+p+"=-l")
 	}
 	return append(args, "-ldflags", ldflags, "-o", out, "sonde/boot")
+}
+
+// folders returns the folder of this module and the one for what is built, which is locked.
+func folders() (root, dir string, unlock func(), err error) {
+	if root, err = Root(); err != nil {
+		return "", "", nil, err
+	}
+	dir = filepath.Join(root, "build")
+	if err = os.MkdirAll(dir, 0o755); err == nil {
+		unlock, err = lock(filepath.Join(dir, ".lock"))
+	}
+	if err != nil {
+		return "", "", nil, fmt.Errorf("image: %w", err)
+	}
+	return root, dir, unlock, nil
 }
 
 // Root returns the folder of this module, which holds boot/ and build/. The working

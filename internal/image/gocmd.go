@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 )
 
 // Go returns the go command "go VERB ARGS" as it sees the kernel: with the overlay
@@ -17,17 +16,9 @@ func Go(verb string, args ...string) (*exec.Cmd, error) { return BuildOptions{}.
 
 // Go is the same with the build tags of o.
 func (o BuildOptions) Go(verb string, args ...string) (*exec.Cmd, error) {
-	root, err := Root()
+	root, dir, unlock, err := folders()
 	if err != nil {
 		return nil, err
-	}
-	dir := filepath.Join(root, "build")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("image: go %s: %w", verb, err)
-	}
-	unlock, err := lock(filepath.Join(dir, ".lock"))
-	if err != nil {
-		return nil, fmt.Errorf("image: go %s: %w", verb, err)
 	}
 	defer unlock()
 	tool, err := chooseToolchain(root, dir)

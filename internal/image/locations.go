@@ -135,14 +135,9 @@ func (c *cursor) word() uint64 {
 	return 0
 }
 
-func (c *cursor) unsigned() (v uint64) {
-	for shift := 0; shift < 64; shift += 7 {
-		b := c.byte()
-		v |= uint64(b&0x7F) << shift
-		if b < 0x80 {
-			break
-		}
-	}
+func (c *cursor) unsigned() uint64 {
+	v, n := binary.Uvarint(c.rest)
+	c.take(uint64(max(n, 0)))
 	return v
 }
 

@@ -3,7 +3,6 @@ package image
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,17 +17,9 @@ var vetFlags = []string{"-unsafeptr=false", "-framepointer=false"}
 //
 // Errors: ErrBuild when vet has found something, which is in w then; ErrModule as in Build.
 func Vet(w io.Writer, opts BuildOptions) error {
-	root, err := Root()
+	root, dir, unlock, err := folders()
 	if err != nil {
 		return err
-	}
-	dir := filepath.Join(root, "build")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("image: vet: %w", err)
-	}
-	unlock, err := lock(filepath.Join(dir, ".lock"))
-	if err != nil {
-		return fmt.Errorf("image: vet: %w", err)
 	}
 	defer unlock()
 	b, err := opts.prepare(root, dir)
