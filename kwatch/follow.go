@@ -15,9 +15,9 @@ import (
 	"sonde/probe/ledger"
 )
 
-// A follower watches a variable of a program's file in each process that runs the file: now, or when it executes
-// it, or as the child of one that does. Each needs a debug register of its own while it runs, since the variable may
-// be elsewhere in each. A process for which there is none is counted as unset.
+// A follower watches a variable of a program's file in each process that runs the file: now, or when it executes it,
+// or maps it, as a library, or as the child of one that does. Each needs a debug register of its own while it runs,
+// since the variable may be elsewhere in each. A process for which there is none is counted as unset.
 type follower struct {
 	place    *attach.Place
 	variable *Variable
@@ -31,6 +31,9 @@ type follower struct {
 	past             ledger.Ledger // of processes that do not run the file any more
 	disabled, closed bool
 }
+
+// The numbers of the system calls by which a program maps libraries, and drops them.
+const mmap, munmap = 9, 11
 
 // follow makes the follower of a place.
 //
@@ -48,6 +51,7 @@ func follow(table *proc.Table, at *attach.Place) (attach.Attachment, error) {
 		return nil, err
 	}
 	at.Where = at.Site.String()
+	f.engine.Leave = f.mapped
 	f.engine.Exec = func(t *proc.Thread) { f.renew(t.Process()) }
 	f.engine.Clone = func(_, child *proc.Thread, flags uint64) {
 		if flags&abi.CLONE_THREAD == 0 {
@@ -61,18 +65,37 @@ func follow(table *proc.Table, at *attach.Place) (attach.Attachment, error) {
 	return f, nil
 }
 
-// renew watches the variable in a process if that runs the file, and in no program that it has run before.
+// mapped is called when t has made a system call: the file may be mapped now, or no more. What is mapped over the
+// variable is no hit, but another value.
+func (f *follower) mapped(t *proc.Thread) {
+	n, r := t.Call(), t.Regs()
+	if n != mmap && n != munmap {
+		return
+	}
+	f.renew(t.Process())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if w := f.points[t.Process()]; w != nil && n == mmap && uint64(w.addr)-r.AX < r.SI {
+		w.look()
+	}
+}
+
+// renew watches the variable in a process where that has the file, and nowhere else.
 func (f *follower) renew(p *proc.Process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	old := f.points[p]
-	switch mem := p.Memory(); {
-	case f.closed || mem == nil || old != nil && old.userOf().memory == mem:
+	mem := p.Memory()
+	if f.closed || mem == nil {
 		return
-	case old != nil:
+	}
+	old := f.points[p]
+	addr, length, err := f.variable.In(p)
+	if old != nil {
+		if err == nil && old.userOf().memory == mem && old.addr == addr {
+			return
+		}
 		f.drop(old)
 	}
-	addr, length, err := f.variable.In(p)
 	if err != nil { // it runs something else
 		return
 	}
@@ -89,7 +112,7 @@ func (f *follower) set(p *proc.Process, addr uintptr, length int) error {
 	w.place = f.place
 	w.userOf().left = func() { f.left(w) }
 	w.disabled.Store(f.disabled)
-	if err := there(p, w, false); err != nil {
+	if err := there(p, w, true); err != nil { // a library's data is mapped after its code
 		return err
 	}
 	if _, err := register(w); err != nil {

@@ -174,6 +174,46 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// TestFollowLibrary: the variable is watched from when a process that runs has mapped the file, until it drops it, and
+// again. What was there before its data was mapped is no old value.
+func TestFollowLibrary(t *testing.T) {
+	const pathAt, readExec, readWrite, fixed, fixedAnonymous = 0x900000, 5, 3, 0x12, 0x32
+	writeProgram(t, "/bin/follow")
+	w := following(t, nil)
+	a, hits := follows(t, attach.Options{}, "w@/bin/follow:shared")
+	files, err := syscalls.NewFiles(vfs.Root.RootPlace())
+	must(t, err)
+	img, err := w.Image("test", func(p *proctest.Player) {
+		p.PokeString(pathAt, "/bin/follow")
+		fd := uint64(p.Call(2, pathAt, 0))
+		for n := range 2 {
+			p.Poke64(variableAt, 77)
+			p.Call(mmap, moved+codeAt, space.PageSize, readExec, fixed, fd, codeAt)
+			if len(All()) != 1 {
+				t.Errorf("mapped for the %d. time: %+v", n+1, All())
+			}
+			p.Call(mmap, variableAt, space.PageSize, readWrite, fixedAnonymous, ^uint64(0), 0)
+			write(p)
+			p.Call(munmap, moved+codeAt, space.PageSize)
+			if len(All()) != 0 {
+				t.Errorf("dropped: %+v", All())
+			}
+		}
+	})
+	must(t, err)
+	for _, page := range []uint64{pathAt, variableAt} {
+		_, err = img.Space.Map(page, space.PageSize, space.Read|space.Write, space.Fixed, nil, 0)
+		must(t, err)
+	}
+	p, err := w.Table.Start(proc.Spec{Image: img, Resources: files})
+	must(t, err)
+	<-p.Done()
+	if l := a.Places()[0].Ledger; *hits != 2 || l.Handled != 2 || l.Unset != 0 {
+		t.Errorf("%d hits, %+v", *hits, l)
+	}
+	a.Detach().Complete()
+}
+
 // TestFollowWithoutRegister: a process for which there is no register is counted as unset, and the reason says who has them.
 func TestFollowWithoutRegister(t *testing.T) {
 	writeProgram(t, "/bin/follow")

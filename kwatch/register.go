@@ -185,7 +185,7 @@ func (p *point) reserve() error {
 	return nil
 }
 
-// look notes the value at p. mu held, and no CPU watches for p.
+// look notes the value at p, which no CPU writes meanwhile.
 func (p *point) look() {
 	switch {
 	case p.typ == Execute:
