@@ -22,7 +22,7 @@ type toolRun struct {
 
 var toolRuns = []toolRun{
 	{name: "funccount", command: "funccount -v -c '/bin/cat /proc/uptime' 'vfs.Read*'", shape: []string{`@\[vfs\.Read\]: 3`}, sum: "kprobe:vfs.Read*", total: 3},
-	{name: "funclatency", command: "funclatency -v -c '/bin/cat /proc/uptime' vfs.Read", shape: []string{`@ns:`}, sum: "kretprobe:vfs.Read", total: 3},
+	{name: "funclatency", command: "funclatency -v -c '/bin/cat /proc/uptime' vfs.Read", shape: []string{`@ns:`, `p50    \d+`, `p99\.9  \d+`, `\(each within 1\.6 %\)`}, sum: "kretprobe:vfs.Read", total: 3},
 	{name: "argdist", command: "argdist -v -c 'echo 1234567 > /dev/null' vfs.Write 'len(args.p)'", shape: []string{`\[8, 16\) +1 \|@+\|`}, sum: "kprobe:vfs.Write", total: 1},
 	{name: "stackcount", command: "stackcount -v -c 'echo 1 > /dev/null' vfs.Write 2", shape: []string{` {4}vfs\.Write\+\d+`, `\]: 1`}, sum: "kprobe:vfs.Write", total: 1},
 	{name: "offcputime", command: "offcputime -v -c 'sleep 0.3'", shape: []string{`@us\[`, ` {4}runtime\.selectgo\+\d+`}},

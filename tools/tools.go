@@ -1,7 +1,7 @@
 // Package tools has ready-made scripts in bpftrace's language, each of which is a command of the shell.
 //
 // A script begins with comments: its name and parameters, as in argdist FUNCTION [VALUE=arg0], where what is
-// in brackets may be left out; what it does; and which maps it prints, each interval anew with -i. $1, $2 and
+// in brackets may be left out; what it does; and what it prints at its end, each interval anew with -i. $1, $2 and
 // so on in it are replaced by its parameters, which may be any part of a script. Where it says kprobe:$1, the
 // parameter is a place, which may be one of a program: kprobe becomes uprobe then, and $stack ustack. $filter is the
 // condition that users give for what is to be counted.
@@ -26,7 +26,7 @@ type Tool struct {
 	Name   string
 	Usage  string // its parameters
 	Help   string // what it does
-	prints []string
+	prints []string // calls, each of one map
 	params []param
 	text   string
 }
@@ -61,8 +61,8 @@ func parse(text string) Tool {
 	}
 	help, body, _ := strings.Cut(body, "\n")
 	t.Help = strings.TrimPrefix(help, "// ")
-	if maps, rest, ok := strings.Cut(body, "\n"); ok && strings.HasPrefix(maps, "// prints ") {
-		t.prints, body = strings.Fields(strings.TrimPrefix(maps, "// prints ")), rest
+	if maps, rest, ok := strings.Cut(body, "\n"); ok && strings.HasPrefix(maps, "// ends with ") {
+		t.prints, body = strings.Fields(strings.TrimPrefix(maps, "// ends with ")), rest
 	}
 	t.text = body
 	return t
@@ -93,7 +93,10 @@ func (t *Tool) Script(args []string, filter string, seconds int) (string, error)
 			return "", err
 		}
 	}
-	text = filtered(text, filter)
+	text = config + filtered(text, filter)
+	if len(t.prints) > 0 {
+		text += "END { " + strings.Join(t.prints, "; ") + "; }\n"
+	}
 	if seconds == 0 {
 		return text, nil
 	}
@@ -101,11 +104,14 @@ func (t *Tool) Script(args []string, filter string, seconds int) (string, error)
 		return "", refusal.New(syscall.EINVAL, "%s prints things as they happen: -i is for tools that count", t.Name)
 	}
 	text += fmt.Sprintf("interval:s:%d { time(\"%%H:%%M:%%S\\n\");", seconds)
-	for _, m := range t.prints {
-		text += fmt.Sprintf(" print(%s); clear(%s);", m, m)
+	for _, call := range t.prints {
+		text += fmt.Sprintf(" %s; clear%s;", call, call[strings.Index(call, "("):])
 	}
 	return text + " }\n", nil
 }
+
+// config is that of all tools: a pattern may stand for the whole kernel, and what a tool needs for itself is not printed.
+const config = "config = { max_probes = 20000; print_maps_on_exit = false; }\n"
 
 // replace has a script use the value of a parameter.
 //

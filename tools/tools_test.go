@@ -32,13 +32,14 @@ func TestToolsAreScripts(t *testing.T) {
 				}
 				continue
 			}
-			if err != nil || strings.ContainsAny(strings.ReplaceAll(text, "$d", ""), "$") || strings.Count(text, "print(") != seconds*len(tool.prints) {
+			if err != nil || strings.ContainsAny(strings.ReplaceAll(text, "$d", ""), "$") || strings.Count(text, "print(")+strings.Count(text, "percentiles(") != (1+seconds)*len(tool.prints) {
 				t.Errorf("%s: %v\n%s", tool.Name, err, text)
 			}
 			if _, err := lang.Parse(tool.Name, text); err != nil {
 				t.Errorf("%s: %v", tool.Name, err)
 			}
-			for _, m := range tool.prints {
+			for _, call := range tool.prints {
+				m := call[strings.Index(call, "(")+1 : len(call)-1]
 				if !strings.Contains(text, m+" = ") && !strings.Contains(text, m+"[") {
 					t.Errorf("%s: there is no map %s", tool.Name, m)
 				}
@@ -59,10 +60,10 @@ func TestToolsAreScripts(t *testing.T) {
 }
 
 func TestParametersAreReplaced(t *testing.T) {
-	tool := parse("// f A [B=arg0]\n// help\n// prints @\nkprobe:$1 { @ = hist($2); }\n")
+	tool := parse("// f A [B=arg0]\n// help\n// ends with print(@)\nkprobe:$1 { @ = hist($2); }\n")
 	for args, want := range map[string]string{"vfs.Read": "kprobe:vfs.Read { @ = hist(arg0); }\n", "x len(args.p)": "kprobe:x { @ = hist(len(args.p)); }\n"} {
 		got, err := tool.Script(strings.Fields(args), "", 0)
-		if err != nil || got != want {
+		if err != nil || got != config+want+"END { print(@); }\n" {
 			t.Errorf("%s: %q, %v", args, got, err)
 		}
 	}
@@ -95,24 +96,24 @@ func TestFilters(t *testing.T) {
 // TestPlacesOfPrograms: the places of tools are of the kernel or of programs, in the words of attach points and of
 // bpftrace. Lines and inlined copies do not return.
 func TestPlacesOfPrograms(t *testing.T) {
-	tool := parse("// f PLACES [FRAMES=3]\n// help\n// prints @\nkprobe:$1 /$filter/ { @[$stack($2)] = count(); } kretprobe:$1 { @ = 1; }\n")
+	tool := parse("// f PLACES [FRAMES=3]\n// help\n// ends with print(@)\nkprobe:$1 /$filter/ { @[$stack($2)] = count(); } kretprobe:$1 { @ = 1; }\n")
 	const kernel, program = "kprobe:P { @[kstack(3)] = count(); } kretprobe:P { @ = 1; }\n", "uprobe:P { @[ustack(3)] = count(); } uretprobe:P { @ = 1; }\n"
 	for place, want := range map[string]string{"vfs.*": kernel, "kprobe:vfs.*": kernel, "k:vfs.Read": kernel, "type:.eq.x": kernel, "/bin/myprog:main.*": program,
 		"uprobe:libc:mall*": program, "u:libc:malloc": program, "myprog:main.main": program, `"/a:b/c":main`: program} {
 		bare := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(place, "kprobe:"), "k:"), "uprobe:"), "u:")
 		got, err := tool.Script([]string{place}, "", 0)
-		if want = strings.ReplaceAll(want, "P", bare); err != nil || got != want {
+		if want = config+strings.ReplaceAll(want, "P", bare)+"END { print(@); }\n"; err != nil || got != want {
 			t.Errorf("%s: %v\ngot  %swant %s", place, err, got, want)
 		}
 	}
-	tool = parse("// f PLACES [FRAMES=3]\n// help\n// prints @\nkprobe:$1 { @[$stack($2)] = count(); }\n")
+	tool = parse("// f PLACES [FRAMES=3]\n// help\n// ends with print(@)\nkprobe:$1 { @[$stack($2)] = count(); }\n")
 	for place, want := range map[string]string{"vfs/io.go:33": "line:vfs/io.go:33", "inline:sync.(*Mutex).Lock": "inline:sync.(*Mutex).Lock"} {
 		got, err := tool.Script([]string{place}, "", 0)
-		if want += " { @[kstack(3)] = count(); }\n"; err != nil || got != want {
+		if want = config + want + " { @[kstack(3)] = count(); }\nEND { print(@); }\n"; err != nil || got != want {
 			t.Errorf("%s: %v\ngot  %swant %s", place, err, got, want)
 		}
 	}
-	tool = parse("// f PLACE\n// help\n// prints @\nkprobe:$1 { @ = 1; } kretprobe:$1 { @ = 1; }\n")
+	tool = parse("// f PLACE\n// help\n// ends with print(@)\nkprobe:$1 { @ = 1; } kretprobe:$1 { @ = 1; }\n")
 	for _, place := range []string{"vfs/io.go:33", "inline:vfs.join", "sys:openat", "tick:99hz", "w@vfs.x", ""} {
 		if text, err := tool.Script([]string{place}, "", 0); err == nil {
 			t.Errorf("%q became %s", place, text)

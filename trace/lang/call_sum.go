@@ -40,6 +40,15 @@ func (c *checker) hist(e *Expr) Type {
 	return t
 }
 
+// percentiles takes a map of hist().
+func (c *checker) percentiles(e *Expr) Type {
+	c.wholeMap(e, e.Args[0])
+	if m := e.m; c.final && m != nil && m.Value.Kind != Hist {
+		c.fail(e.Span, "percentiles() needs a map of hist(), and %s keeps %s", m.Name, m.Value)
+	}
+	return voidType
+}
+
 // tseries keeps one number for each interval of time: tseries(value, interval, count, "avg").
 func (c *checker) tseries(e *Expr) Type {
 	t := c.aggregate(e)

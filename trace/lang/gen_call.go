@@ -32,6 +32,8 @@ func (g *generator) perform(e *Expr) {
 		g.record(&Action{Kind: ClearMap, Map: e.m}, nil)
 	case "zero":
 		g.record(&Action{Kind: ZeroMap, Map: e.m}, nil)
+	case "percentiles":
+		g.record(&Action{Kind: Percentiles, Map: e.m}, nil)
 	case "print":
 		g.print(e)
 	case "delete":

@@ -234,7 +234,8 @@ const (
 	Join
 	Commit // what a speculation holds back is printed, or dropped
 	Discard
-	NoKey // a key was not there, or could not be added, at this time
+	NoKey       // a key was not there, or could not be added, at this time
+	Percentiles // a histogram is printed by powers of 2, and with percentiles
 )
 
 // Action is what a record means. A record begins with the action's number in 8 bytes; the values follow,

@@ -20,6 +20,8 @@ func (p *Printer) Act(a *lang.Action, data []byte, table func(*lang.Map) Table) 
 	switch a.Kind {
 	case lang.PrintMap:
 		return p.Map(a.Map, table(a.Map), a.Top, a.Div)
+	case lang.Percentiles:
+		return p.Percentiles(a.Map, table(a.Map))
 	case lang.ClearMap, lang.ZeroMap:
 		clearAll(a.Map, table(a.Map), a.Kind == lang.ZeroMap)
 		return nil
