@@ -8,12 +8,11 @@
 
 #include "go_asm.h"
 #include "textflag.h"
+#include "context_amd64.h"
 
 // Instructions that the assembler does not have.
 #define SYSRETQ	BYTE $0x48; SYSRET
 
-#define R3	cpu_Ring3
-#define REGS	Context_Regs
 #define USER	Context_user
 #define FX(off)	(Context_fx+off)
 #define XMM(i)	(Context_fx+const_fxXMM+16*i)
@@ -99,21 +98,7 @@ restore:
 x87:
 	MOVL	$1, (USER+user_Live)(R15)
 	LDMXCSR	FX(const_fxMXCSR)(R15)
-	MOVUPS	XMM(0)(R15), X0
-	MOVUPS	XMM(1)(R15), X1
-	MOVUPS	XMM(2)(R15), X2
-	MOVUPS	XMM(3)(R15), X3
-	MOVUPS	XMM(4)(R15), X4
-	MOVUPS	XMM(5)(R15), X5
-	MOVUPS	XMM(6)(R15), X6
-	MOVUPS	XMM(7)(R15), X7
-	MOVUPS	XMM(8)(R15), X8
-	MOVUPS	XMM(9)(R15), X9
-	MOVUPS	XMM(10)(R15), X10
-	MOVUPS	XMM(11)(R15), X11
-	MOVUPS	XMM(12)(R15), X12
-	MOVUPS	XMM(13)(R15), X13
-	MOVUPS	XMM(14)(R15), X14
+	LOADXMM
 	MOVUPS	XMM(15)(R15), X15
 	MOVQ	Context_GSBase(R15), AX
 	SWAPGS
@@ -178,20 +163,7 @@ TEXT ·byIret(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 TEXT ·fromTrap(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	PUSHQ	R15
 	MOVQ	(R3+ring3_Context)(GS), R15
-	MOVQ	R14, (REGS+regs_R14)(R15)
-	MOVQ	R13, (REGS+regs_R13)(R15)
-	MOVQ	R12, (REGS+regs_R12)(R15)
-	MOVQ	BP, (REGS+regs_BP)(R15)
-	MOVQ	BX, (REGS+regs_BX)(R15)
-	MOVQ	R11, (REGS+regs_R11)(R15)
-	MOVQ	R10, (REGS+regs_R10)(R15)
-	MOVQ	R9, (REGS+regs_R9)(R15)
-	MOVQ	R8, (REGS+regs_R8)(R15)
-	MOVQ	AX, (REGS+regs_AX)(R15)
-	MOVQ	CX, (REGS+regs_CX)(R15)
-	MOVQ	DX, (REGS+regs_DX)(R15)
-	MOVQ	SI, (REGS+regs_SI)(R15)
-	MOVQ	DI, (REGS+regs_DI)(R15)
+	SAVEREGS(R15)
 	POPQ	(REGS+regs_R15)(R15)
 	POPQ	(REGS+regs_Vector)(R15)
 	POPQ	(REGS+regs_Err)(R15)
@@ -241,23 +213,10 @@ TEXT ·fromSyscall(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	SP, (R3+ring3_SP)(GS)
 	MOVQ	(R3+ring3_Context)(GS), SP
 	MOVQ	R15, (REGS+regs_R15)(SP)
-	MOVQ	R14, (REGS+regs_R14)(SP)
-	MOVQ	R13, (REGS+regs_R13)(SP)
-	MOVQ	R12, (REGS+regs_R12)(SP)
-	MOVQ	BP, (REGS+regs_BP)(SP)
-	MOVQ	BX, (REGS+regs_BX)(SP)
-	MOVQ	R11, (REGS+regs_R11)(SP)
+	SAVEREGS(SP)
 	MOVQ	R11, (REGS+regs_Flags)(SP)
-	MOVQ	R10, (REGS+regs_R10)(SP)
-	MOVQ	R9, (REGS+regs_R9)(SP)
-	MOVQ	R8, (REGS+regs_R8)(SP)
-	MOVQ	AX, (REGS+regs_AX)(SP)
 	MOVQ	AX, (REGS+regs_Err)(SP)
-	MOVQ	CX, (REGS+regs_CX)(SP)
 	MOVQ	CX, (REGS+regs_IP)(SP)
-	MOVQ	DX, (REGS+regs_DX)(SP)
-	MOVQ	SI, (REGS+regs_SI)(SP)
-	MOVQ	DI, (REGS+regs_DI)(SP)
 	MOVQ	SP, R15
 	CMPQ	CX, Context_returns(R15)	// 0: of nobody
 	JEQ	return

@@ -5,14 +5,13 @@
 
 #include "go_asm.h"
 #include "textflag.h"
+#include "context_amd64.h"
 
 // Instructions that the assembler does not have.
 #define LOADFLAGS(flags) \
 	PUSHQ	$flags; \
 	POPFQ
 
-#define R3	cpu_Ring3
-#define REGS	Context_Regs
 #define FRAME	Context_frame
 #define XMM(i)	(FRAME+frame_xmm+16*i)
 #define MXCSR	(Context_fx+const_fxMXCSR)
@@ -66,21 +65,7 @@ TEXT ·handled(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	(R3+ring3_Context)(R13), R15
 	CMPL	(FRAME+frame_saved)(R15), $0
 	JEQ	kept
-	MOVUPS	XMM(0)(R15), X0
-	MOVUPS	XMM(1)(R15), X1
-	MOVUPS	XMM(2)(R15), X2
-	MOVUPS	XMM(3)(R15), X3
-	MOVUPS	XMM(4)(R15), X4
-	MOVUPS	XMM(5)(R15), X5
-	MOVUPS	XMM(6)(R15), X6
-	MOVUPS	XMM(7)(R15), X7
-	MOVUPS	XMM(8)(R15), X8
-	MOVUPS	XMM(9)(R15), X9
-	MOVUPS	XMM(10)(R15), X10
-	MOVUPS	XMM(11)(R15), X11
-	MOVUPS	XMM(12)(R15), X12
-	MOVUPS	XMM(13)(R15), X13
-	MOVUPS	XMM(14)(R15), X14
+	LOADXMM
 	LDMXCSR	MXCSR(R15)
 kept:
 	MOVUPS	XMM(15)(R15), X15
