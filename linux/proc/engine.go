@@ -246,15 +246,6 @@ func (t *Thread) newHold() bool {
 	return t.process.holdNumber > t.told
 }
 
-// tell calls a function of all engines.
-func (t *Thread) tell(which func(*Engine) func(*Thread)) {
-	for _, e := range t.process.attached() {
-		if f := which(e); f != nil {
-			f(t)
-		}
-	}
-}
-
 // tellClone and the functions below call all engines.
 func (t *Thread) tellClone(child *Thread, flags uint64) {
 	for _, e := range t.process.attached() {
@@ -264,7 +255,13 @@ func (t *Thread) tellClone(child *Thread, flags uint64) {
 	}
 }
 
-func (t *Thread) tellExec() { t.tell(func(e *Engine) func(*Thread) { return e.Exec }) }
+func (t *Thread) tellExec() {
+	for _, e := range t.process.attached() {
+		if e.Exec != nil {
+			e.Exec(t)
+		}
+	}
+}
 
 // tellSyscall reports whether an engine has taken a SYSCALL for itself.
 func (t *Thread) tellSyscall() (done bool) {
@@ -276,11 +273,23 @@ func (t *Thread) tellSyscall() (done bool) {
 	return false
 }
 
-func (t *Thread) tellEnter() { t.tell(func(e *Engine) func(*Thread) { return e.Enter }) }
+func (t *Thread) tellEnter() {
+	for _, e := range t.process.attached() {
+		if e.Enter != nil {
+			e.Enter(t)
+		}
+	}
+}
 
 func (t *Thread) tellLeave() {
-	if t.process.attached() != nil && !t.leaving && !t.dying() {
-		t.tell(func(e *Engine) func(*Thread) { return e.Leave })
+	engines := t.process.attached()
+	if engines == nil || t.leaving || t.dying() {
+		return
+	}
+	for _, e := range engines {
+		if e.Leave != nil {
+			e.Leave(t)
+		}
 	}
 }
 
@@ -330,4 +339,10 @@ func (t *Thread) away() bool {
 	return false
 }
 
-func (t *Thread) tellEnd() { t.tell(func(e *Engine) func(*Thread) { return e.End }) }
+func (t *Thread) tellEnd() {
+	for _, e := range t.process.attached() {
+		if e.End != nil {
+			e.End(t)
+		}
+	}
+}
