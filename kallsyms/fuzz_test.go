@@ -21,7 +21,7 @@ func FuzzResolve(f *testing.F) {
 		case err != nil || have != wanted && !strings.HasSuffix(have, "/"+wanted):
 			t.Errorf("Resolve(%q) = %+v, %v", name, s, err)
 		}
-		if near := table.near(name); len(near) > maxNear {
+		if near := table.Near(name); len(near) > maxNear {
 			t.Errorf("near(%q) = %q", name, near)
 		}
 		for _, c := range table.Complete(name, 5) {

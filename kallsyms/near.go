@@ -21,11 +21,7 @@ type unknown struct {
 }
 
 func (u *unknown) Error() string {
-	text := fmt.Sprintf("%v %s", ErrUnknown, u.name)
-	if near := u.table.near(u.name); len(near) > 0 {
-		text += fmt.Sprintf(" (did you mean %s?)", strings.Join(near, ", "))
-	}
-	return text
+	return fmt.Sprintf("%v %s%s", ErrUnknown, u.name, Hint(u.table.Near(u.name)))
 }
 
 func (u *unknown) Unwrap() error { return ErrUnknown }
@@ -48,10 +44,10 @@ func (n *nearest) add(name string, score int) {
 	}
 }
 
-// near returns the names whose part after the last slash is the fewest edits away from name's, at
+// Near returns the names whose part after the last slash is the fewest edits away from name's, at
 // most maxDistance; if there are none, the shortest names that contain name. It leaves out names
 // that the compiler made. It costs one pass over the names; the length of nearly all rules them out.
-func (t *Table) near(name string) []string {
+func (t *Table) Near(name string) []string {
 	best := nearest{score: math.MaxInt}
 	want := strings.ToLower(Base(name))
 	for i := range t.n {
@@ -76,6 +72,22 @@ func Nearest(typed string, names []string) []string {
 		}
 	}
 	return best.names
+}
+
+// DidYouMean asks whether one of some names was meant; "" of none.
+func DidYouMean(near []string) string {
+	if len(near) == 0 {
+		return ""
+	}
+	return "did you mean " + strings.Join(near, ", ") + "?"
+}
+
+// Hint is DidYouMean as the end of an error.
+func Hint(near []string) string {
+	if len(near) == 0 {
+		return ""
+	}
+	return " (" + DidYouMean(near) + ")"
 }
 
 // compilerMade reports whether nobody has written a function or variable of that name: type data,

@@ -63,7 +63,7 @@ func TestNearNames(t *testing.T) {
 		{"vfs.Close", []string{"sonde/kernel/vfs.CloseAndSync"}},
 		{"nothing.Like", nil},
 	} {
-		if got := table.near(c.typed); !slices.Equal(got, c.want) {
+		if got := table.Near(c.typed); !slices.Equal(got, c.want) {
 			t.Errorf("near(%q) = %q, want %q", c.typed, got, c.want)
 		}
 	}

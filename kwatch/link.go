@@ -29,7 +29,7 @@ func (Provider) Can(attach.Kind) attach.Ability { return attach.Processes | atta
 // place is in the kernel.
 func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c grace.Change, err error) {
 	if slices.ContainsFunc(sites, ofFile) {
-		return eachAlone(l, sites)
+		return attach.Each(sites, func(s *attach.Site) (attach.Attachment, grace.Change, error) { return one(l, s) })
 	}
 	a := make(attachment, len(sites))
 	for i := range sites {
@@ -47,31 +47,18 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment
 // ofFile reports whether a place is in all processes of a file.
 func ofFile(s attach.Site) bool { return s.File != "" && s.PID == 0 }
 
-// eachAlone is Attach for places of which some are in all processes of a file.
-func eachAlone(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c grace.Change, err error) {
-	var all attach.Parts
-	for i := range sites {
-		a, more, err := one(l, sites[i:i+1])
-		if c = c.With(more); err != nil {
-			return nil, c.With(all.Detach()), err
-		}
-		all = append(all, a)
-	}
-	return all, c, nil
-}
-
 // one is Attach for one place.
-func one(l *attach.Link, site []attach.Site) (a attach.Attachment, c grace.Change, err error) {
+func one(l *attach.Link, s *attach.Site) (a attach.Attachment, c grace.Change, err error) {
 	switch {
-	case !ofFile(site[0]):
-		return Provider{}.Attach(l, site)
+	case !ofFile(*s):
+		return Provider{}.Attach(l, []attach.Site{*s})
 	case inAll == nil:
 		err = errNoPrograms
 	default:
-		a, err = inAll(&attach.Place{Link: l, Site: &site[0]})
+		a, err = inAll(&attach.Place{Link: l, Site: s})
 	}
 	if err != nil {
-		return nil, c, attach.Misplaced(site[0], err)
+		return nil, c, attach.Misplaced(*s, err)
 	}
 	return a, c, nil
 }

@@ -55,5 +55,5 @@ func perhaps(name string, names []string) string {
 	if len(near) == 0 {
 		return "; lsmod -a lists all"
 	}
-	return " (did you mean " + strings.Join(near, ", ") + "?)"
+	return kallsyms.Hint(near)
 }

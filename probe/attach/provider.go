@@ -56,6 +56,19 @@ func (p *Parts) Begin(c *grace.Change, sites []Site, f Handler, o *Options) erro
 	return err
 }
 
+// Each attaches to each of sites by itself, or to none. What is left to do is in c, also if there is an error.
+func Each(sites []Site, attach func(s *Site) (Attachment, grace.Change, error)) (_ Attachment, c grace.Change, err error) {
+	var all Parts
+	for i := range sites {
+		a, more, err := attach(&sites[i])
+		if c = c.With(more); err != nil {
+			return nil, c.With(all.Detach()), err
+		}
+		all = append(all, a)
+	}
+	return all, c, nil
+}
+
 // Detach detaches all of them, the last first.
 func (p Parts) Detach() (c grace.Change) {
 	for _, a := range slices.Backward(p) {

@@ -17,17 +17,8 @@ func (Provider) Can(attach.Kind) attach.Ability { return 0 }
 // Attach is part of attach.Provider.
 //
 // Errors: ENOENT there is no such tracepoint; those of the place that it stands for.
-func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment, c grace.Change, err error) {
-	a := attach.Parts{}
-	for i := range sites {
-		p, more, err := newPoint(l, &sites[i])
-		c = c.With(more)
-		if err != nil {
-			return nil, c.With(a.Detach()), err
-		}
-		a = append(a, p)
-	}
-	return a, c, nil
+func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, grace.Change, error) {
+	return attach.Each(sites, func(s *attach.Site) (attach.Attachment, grace.Change, error) { return newPoint(l, s) })
 }
 
 // A point is a tracepoint that a link is attached to.
@@ -45,7 +36,7 @@ type last struct {
 	since int64   // ns since boot
 }
 
-func newPoint(l *attach.Link, s *attach.Site) (_ *point, c grace.Change, err error) {
+func newPoint(l *attach.Link, s *attach.Site) (_ attach.Attachment, c grace.Change, err error) {
 	e, err := Find(s.Symbol)
 	if err != nil {
 		return nil, c, err

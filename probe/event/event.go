@@ -69,11 +69,7 @@ func Find(name string) (*Event, error) {
 		}
 		names = append(names, e.String())
 	}
-	hint := ""
-	if near := kallsyms.Nearest(name, names); len(near) > 0 {
-		hint = " (did you mean " + strings.Join(near, ", ") + "?)"
-	}
-	return nil, refusal.New(syscall.ENOENT, "there is no tracepoint %s%s", name, hint)
+	return nil, refusal.New(syscall.ENOENT, "there is no tracepoint %s%s", name, kallsyms.Hint(kallsyms.Nearest(name, names)))
 }
 
 // ByID returns the tracepoint with a number; nil: there is none.

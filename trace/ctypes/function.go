@@ -172,11 +172,8 @@ func (f *File) Line(file string, line int) (function string, off uint64, err err
 		return "", 0, f.none("function with %s:%d", file, line)
 	}
 	if len(lines) == 0 {
-		hint := ""
-		if near := kallsyms.Nearest(file, slices.Collect(maps.Keys(files))); len(near) > 0 {
-			hint = "did you mean " + strings.Join(near, ", ") + "?"
-		}
-		return "", 0, &lang.Hinted{Why: "no code in it is from a file " + file, Hint: hint}
+		near := kallsyms.Nearest(file, slices.Collect(maps.Keys(files)))
+		return "", 0, &lang.Hinted{Why: "no code in it is from a file " + file, Hint: kallsyms.DidYouMean(near)}
 	}
 	near := slices.MinFunc(lines, func(a, b int) int { return cmp.Compare(abs(a-line), abs(b-line)) })
 	return "", 0, &lang.Hinted{Why: fmt.Sprintf("%s:%d has no code", file, line), Hint: fmt.Sprintf("line %d has", near)}

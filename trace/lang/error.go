@@ -98,10 +98,7 @@ func catch(err *error) {
 
 // didYouMean is the end of an error about a name.
 func didYouMean(name string, all []string) string {
-	if near := kallsyms.Nearest(name, all); len(near) > 0 {
-		return "did you mean " + strings.Join(near, ", ") + "?"
-	}
-	return ""
+	return kallsyms.DidYouMean(kallsyms.Nearest(name, all))
 }
 
 // keys returns the keys of a table of names, in order.

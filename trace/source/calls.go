@@ -84,9 +84,7 @@ func (s *Source) noCall(p *lang.Point) error {
 	for name := range s.Calls {
 		names = append(names, name)
 	}
-	h := hinted("there is no system call "+call, call, names).(*lang.Hinted)
-	h.Missing = true
-	return h
+	return missing("there is no system call "+call, kallsyms.Nearest(call, names))
 }
 
 // A Param is a parameter of a system call: as Linux declares it, and its other names.

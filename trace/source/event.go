@@ -13,7 +13,9 @@ import (
 // events returns the tracepoints that a point is: one, or those that fit a pattern.
 func (s *Source) events(p *lang.Point) (places []attach.Site, err error) {
 	name := strings.Join(p.Options, ":")
+	var names []string
 	for _, e := range event.All() {
+		names = append(names, e.String())
 		if kallsyms.Fits(name, e.String()) {
 			places = append(places, attach.Site{Kind: attach.Event, Symbol: e.String()})
 		}
@@ -21,12 +23,7 @@ func (s *Source) events(p *lang.Point) (places []attach.Site, err error) {
 	if places != nil {
 		return places, nil
 	}
-	_, err = event.Find(name)
-	hint := ""
-	if _, near, ok := strings.Cut(err.Error(), "(did you mean "); ok {
-		hint = "did you mean " + strings.TrimSuffix(near, "?)") + "?"
-	}
-	return nil, &lang.Hinted{Why: "there is no tracepoint " + name, Hint: hint, Missing: true}
+	return nil, missing("there is no tracepoint "+name, kallsyms.Nearest(name, names))
 }
 
 // cooked is the tracepoint of a rawtracepoint, which has no category, but may have a module.

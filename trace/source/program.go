@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64/goabi"
+	"sonde/kallsyms"
 	"sonde/kernel/vfs"
 	"sonde/probe/attach"
 	"sonde/trace/ctypes"
@@ -113,9 +114,7 @@ func (s *Source) probed(site attach.Site) error {
 	if !errors.Is(err, syscall.ENOENT) {
 		return err
 	}
-	h := hinted("there is no function "+site.Symbol+" in "+path, site.Symbol, s.Functions(path, "*", true)).(*lang.Hinted)
-	h.Missing = true
-	return h
+	return missing("there is no function "+site.Symbol+" in "+path, kallsyms.Nearest(site.Symbol, s.Functions(path, "*", true)))
 }
 
 // userPlaces are where a probe in a program is: of each file that fits.

@@ -3,7 +3,6 @@ package source
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"sonde/kallsyms"
 	"sonde/probe/attach"
@@ -36,7 +35,7 @@ func software(o []string) (site attach.Site, every uint64, err error) {
 		for name := range softwareEvents {
 			names = append(names, name)
 		}
-		return site, 0, hinted("there is no software event "+o[0], o[0], names)
+		return site, 0, &lang.Hinted{Why: "there is no software event " + o[0], Hint: kallsyms.DidYouMean(kallsyms.Nearest(o[0], names))}
 	}
 	every = e.every
 	if len(o) > 1 {
@@ -51,11 +50,7 @@ func software(o []string) (site attach.Site, every uint64, err error) {
 	return attach.Site{Kind: attach.Tick, Hz: int(min(100_000, max(1, second/every)))}, 1, nil
 }
 
-// hinted is an error that names what is near.
-func hinted(why, name string, all []string) error {
-	hint := ""
-	if near := kallsyms.Nearest(name, all); len(near) > 0 {
-		hint = "did you mean " + strings.Join(near, ", ") + "?"
-	}
-	return &lang.Hinted{Why: why, Hint: hint}
+// missing is an error about what is not there, with what may have been meant.
+func missing(why string, near []string) error {
+	return &lang.Hinted{Why: why, Hint: kallsyms.DidYouMean(near), Missing: true}
 }

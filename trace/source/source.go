@@ -142,20 +142,11 @@ func (s *Source) function(text string) (string, error) {
 	case err == nil:
 		return text, nil
 	}
-	hint := ""
-	if _, near, ok := strings.Cut(err.Error(), "(did you mean "); ok {
-		hint = "did you mean " + short(strings.TrimSuffix(near, "?)")) + "?"
+	near := s.Symbols.Near(name)
+	for i := range near {
+		near[i] = kallsyms.Base(near[i])
 	}
-	return "", &lang.Hinted{Why: "there is no function " + name + " in the kernel", Hint: hint, Missing: true}
-}
-
-// short cuts the paths off a list of names.
-func short(list string) string {
-	names := strings.Split(list, ", ")
-	for i, n := range names {
-		names[i] = kallsyms.Base(n)
-	}
-	return strings.Join(names, ", ")
+	return "", missing("there is no function "+name+" in the kernel", near)
 }
 
 // timer is interval:UNIT:N or profile:UNIT:N; the unit may stand after the number, as in interval:5s.

@@ -7,6 +7,7 @@ import (
 
 	"sonde/gotypes"
 	"sonde/gotypes/vmlinux"
+	"sonde/kallsyms"
 	"sonde/probe/attach"
 	"sonde/trace/lang"
 )
@@ -111,7 +112,7 @@ func (g *goTypes) of(id gotypes.ID) lang.Type {
 	case reflect.Struct:
 		return lang.Type{Kind: lang.StructOf, Bytes: x.Size, To: g.structure(id)}
 	case reflect.Interface:
-		return lang.Type{Kind: lang.Pointer, Bytes: 8, Elem: &lang.Type{Kind: lang.Void}, Format: cmp.Or(short(x.Name), "interface")}
+		return lang.Type{Kind: lang.Pointer, Bytes: 8, Elem: &lang.Type{Kind: lang.Void}, Format: cmp.Or(kallsyms.Base(x.Name), "interface")}
 	}
 	return lang.Type{Kind: lang.Pointer, Bytes: 8, Elem: &lang.Type{Kind: lang.Void}}
 }
@@ -122,7 +123,7 @@ func (g *goTypes) structure(id gotypes.ID) *lang.Struct {
 		return s
 	}
 	x := g.table.Type(id)
-	s := &lang.Struct{Name: short(x.Name), Bytes: x.Size}
+	s := &lang.Struct{Name: kallsyms.Base(x.Name), Bytes: x.Size}
 	g.structs[id] = s
 	s.Fill = func() {
 		c := vmlinux.LinuxFields(x)
