@@ -89,10 +89,10 @@ func TestConventions(t *testing.T) {
 // a return address.
 func TestReturnsWithoutExit(t *testing.T) {
 	askAll(t, []ask{
-		{"bt -q -e 'uretprobe:/bin/noexit:_start { @ = count(); }' -c 'noexit; echo is $?'", []string{"is 1", "!@:"}},
-		{"bt -q -e 'uretprobe:/bin/noexit:ends { @ = count(); }' -c 'noexit ends; echo is $?'", []string{"is 3", "!@:"}},
-		{"bt -q -e 'uretprobe:/bin/noexit:top { @ = count(); }' -c 'noexit jumped; echo is $?'", []string{"is 42", "!@:"}},
-		{"bt -q -e 'uretprobe:/bin/noexit:passes { @ = count(); }' -c 'noexit tail; echo is $?'", []string{"is 43", "!@:"}},
+		{"bt -q -e 'uretprobe:/bin/noexit:_start { @ = count(); }' -c 'noexit; echo is $?'", []string{"is 1", "@: 0"}},
+		{"bt -q -e 'uretprobe:/bin/noexit:ends { @ = count(); }' -c 'noexit ends; echo is $?'", []string{"is 3", "@: 0"}},
+		{"bt -q -e 'uretprobe:/bin/noexit:top { @ = count(); }' -c 'noexit jumped; echo is $?'", []string{"is 42", "@: 0"}},
+		{"bt -q -e 'uretprobe:/bin/noexit:passes { @ = count(); }' -c 'noexit tail; echo is $?'", []string{"is 43", "@: 0"}},
 		{"bt -q -e 'uretprobe:/bin/noexit:top { @ = count(); } uretprobe:/bin/noexit:work { @work = count(); }' -c 'noexit; echo is $?'", []string{"is 1", "@work: 1"}},
 		{"explain /bin/noexit:_start", []string{"by a breakpoint on its beginning alone (it has no exit, and does not return)"}},
 	})

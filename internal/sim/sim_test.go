@@ -13,6 +13,8 @@ var shown = []struct{ script, want string }{
 	{`BEGIN { printf("%d %s\n", 1 + 2 * 3, "hi"); @a[1] = 2; exit() } END { printf("end\n") }`, "7 hi\nend\n\n@a[1]: 2\n\n"},
 	{`often=interval:ms:100 { @ = count(); } interval:s:1 { exit(); }`, "\n@: 10\n\n"},
 	{`BEGIN { @[1] = sum(2); @[1] = sum(3); @b[2] = 1; delete(@b, 2); clear(@) }`, "\n\n\n"},
+	{`BEGIN { if (pid == 99999) { @c = count(); @s = sum(1); @h = hist(1); @a = avg(1); @x = count(); } @d = count(); delete(@d); @z = sum(5); zero(@z) } END { clear(@x) }`,
+		"\n@c: 0\n\n@s: 0\n\n@z: 0\n\n"},
 	{`BEGIN { @c = count(); @c = count(); clear(@c); @s = stats(2); @s = stats(4); print(@c) }`, "@c: 0\n\n\n@s: { .count = 2, .average = 3, .total = 6 }\n\n"},
 
 	// Loops.

@@ -23,13 +23,25 @@ func (p *Printer) Act(a *lang.Action, data []byte, table func(*lang.Map) Table) 
 	case lang.Percentiles:
 		return p.Percentiles(a.Map, table(a.Map))
 	case lang.ClearMap, lang.ZeroMap:
+		p.clears(a)
 		clearAll(a.Map, table(a.Map), a.Kind == lang.ZeroMap)
 		return nil
 	case lang.DeleteKey:
+		p.clears(a)
 		deleteKey(a.Map, table(a.Map), data)
 		return nil
 	}
 	return p.Record(a, data)
+}
+
+// clears notes that a map without a key has no value any more. In an array it is 0.
+func (p *Printer) clears(a *lang.Action) {
+	if a.Kind != lang.ZeroMap && len(a.Map.Key) == 0 {
+		if p.cleared == nil {
+			p.cleared = map[*lang.Map]bool{}
+		}
+		p.cleared[a.Map] = true
+	}
 }
 
 // keysOf copies the keys of a CPU that fit.
@@ -95,7 +107,14 @@ func Action(u *lang.Unit, record []byte) (a *lang.Action, data []byte) {
 	return u.Actions[n], record[u.Actions[n].Head:]
 }
 
-// empty tells whether nothing was ever stored in a map without keys.
+// absent reports whether a map is not printed at the end: it has no key, and nothing is stored in it. A count or a sum
+// is 0 then, and is printed, as bpftrace does, unless the script has cleared it.
+func (p *Printer) absent(m *lang.Map, t Table) bool {
+	counts := m.Value.Kind == lang.Count || m.Value.Kind == lang.Sum
+	return len(m.Key) == 0 && (!counts || p.cleared[m]) && empty(m, t)
+}
+
+// empty tells whether nothing is stored in a map without keys.
 func empty(m *lang.Map, t Table) bool {
 	none := true
 	for cpu := range t.Tables() {
@@ -133,7 +152,7 @@ func (p *Printer) Rest(table func(*lang.Map) Table) error {
 		return nil
 	}
 	for _, m := range p.Unit.Maps {
-		if len(m.Key) == 0 && empty(m, table(m)) {
+		if p.absent(m, table(m)) {
 			continue
 		}
 		if err := p.Map(m, table(m), 0, 0); err != nil {

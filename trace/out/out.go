@@ -31,6 +31,7 @@ type Printer struct {
 	Cat        func(file string) (string, error)    // reads a file
 
 	warnings []*warning
+	cleared  map[*lang.Map]bool // without a key: clear() or delete() came
 }
 
 // Symbols names addresses.
