@@ -49,7 +49,7 @@
 // write would count nothing.
 //
 // Built-in commands in jobs are goroutines; programs are a process group. Each statement at the
-// prompt is a job, and so is each with & behind it. The parts of a pipeline run at once, over the
+// prompt is a job, and so is each with & after it. The parts of a pipeline run at once, over the
 // same pipes that programs get. A built-in command has no process number: after & the shell prints
 // [1] alone, and $! is %1, which kill and wait take. Nothing can stop a goroutine from
 // outside, so ^Z at a built-in command stops its output: it waits as soon as it prints. Its probes

@@ -169,7 +169,7 @@ func (s *Shell) command(cmd syntax.Command) {
 	}
 }
 
-// binary runs a pipeline, or what is behind && or || if the status of the first part wants it.
+// binary runs a pipeline, or what is after && or || if the status of the first part wants it.
 func (s *Shell) binary(c *syntax.BinaryCmd) {
 	if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
 		s.pipeline(c)

@@ -26,7 +26,7 @@ type marked struct {
 
 // gradeAll grades the labs of all students: what is in DIR/NAME/N is lab N of a student. It writes a
 // page for each student, NAME.txt, and points.csv, and prints the table. What was graded before and has
-// not changed since is not graded again, so that a run that was stopped goes on.
+// not changed since is not graded again, so that a run that was stopped continues.
 //
 // Errors: ErrBusy; the folder cannot be read.
 func gradeAll(o options, w io.Writer) error {

@@ -32,7 +32,7 @@
 //	POINTS n
 //	DRAW x 500 1500   {x} stands for a number drawn for this run
 //	PICK x a b c      {x} stands for one of the words, chosen by the name of the class
-//	WANT line         the script prints this line, behind the time of the log, if there is one
+//	WANT line         the script prints this line, after the time of the log, if there is one
 //	TRUE key n words  the workload has reported n as key; words say what n counts, or what it means
 //	BETWEEN in out    the histogram is between these of the workload
 //	ANSWER a b words  the answer to a is b; words say what was asked
@@ -41,7 +41,7 @@
 //	NESTED f          in these trees, times are within those of the caller
 //	AMOUNTS n         what the workload reports as amount.F is in the output, at most n percent off
 //	BUDGET a b n      the answer to a is a number, at least b and at most n
-//	FEWER n words     the last line that begins with these words goes on with a number from 1 to below n
+//	FEWER n words     the last line that begins with these words continues with a number from 1 to below n
 //	COUNTED yes       the machine has one CPU, and a clock that counts instructions
 //	READ text         where to read if the test fails
 //	LIMIT n           seconds that it may take on the reference machine

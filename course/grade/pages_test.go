@@ -16,7 +16,7 @@ import (
 	"sonde/qemu/machine"
 )
 
-// A fence is a fenced block of a page. The words behind the fence say what holds it:
+// A fence is a fenced block of a page. The words after the fence say what holds it:
 //
 //	sonde run smp=2 with=solution,work   commands; the kernel has the lab's solution and the workloads
 //	output match=shape                   what the commands above print: these lines, in this order,
@@ -33,7 +33,7 @@ type fence struct {
 
 func (f fence) String() string { return fmt.Sprintf("%s:%d", f.page, f.line) }
 
-// option returns what stands behind NAME= in the head.
+// option returns what stands after NAME= in the head.
 func (f fence) option(name string) string {
 	for _, word := range f.head {
 		if value, ok := strings.CutPrefix(word, name+"="); ok {
@@ -79,7 +79,7 @@ func (l *Lab) fences(t *testing.T) (all []fence) {
 	return all
 }
 
-// wrong says what is wrong with a block, by itself and behind another.
+// wrong says what is wrong with a block, by itself and after another.
 func (f fence) wrong(before fence, root string) string {
 	kind := strings.Join(f.head[:min(2, len(f.head))], " ")
 	switch {

@@ -57,7 +57,7 @@ func TestPortingTable(t *testing.T) {
 	}
 }
 
-// exported returns the exported names of a package as the kernel has it; fields and methods behind the
+// exported returns the exported names of a package as the kernel has it; fields and methods after the
 // name of their type.
 func exported(t *testing.T, dir string) map[string]bool {
 	t.Helper()

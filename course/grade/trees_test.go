@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// someTrees are two requests as a module prints them, with other lines before, between and behind.
+// someTrees are two requests as a module prints them, with other lines before, between and after.
 const someTrees = `lab1: loaded
 lab1: request 3 of clerk[5], thread 7, 48 bytes: 0 to 900 ns
 lab1:   write 40: 100 to 300 ns

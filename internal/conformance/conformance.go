@@ -87,7 +87,7 @@ func read(text string) (*Case, error) {
 	return c, err
 }
 
-// sections splits a file into what stands behind "-- asm" and the like. "no register offset"
+// sections splits a file into what stands after "-- asm" and the like. "no register offset"
 // is a section of its own, which tells how a program may be made and is not needed here.
 func sections(text string) map[string]string {
 	parts, name := map[string]string{}, ""

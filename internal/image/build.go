@@ -178,7 +178,7 @@ func (o BuildOptions) compile(b builder, root, raw string) error {
 	switch {
 	case err == nil:
 		return nil
-	case b.more != nil: // the command line, with its temporary files, helps nobody
+	case b.more != nil: // the command line, with its temporary files, is of no help
 		return fmt.Errorf("image: %w:\n%s", ErrBuild, msg)
 	}
 	return fmt.Errorf("image: %s: %w: %w\n%s", strings.Join(cmd.Args, " "), ErrBuild, err, msg)

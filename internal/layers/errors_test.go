@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// named is a format in which an errno stands behind the name of what it is about, as in
+// named is a format in which an errno stands after the name of what it is about, as in
 // "open %s: %w": there its words are the cause.
 var named = regexp.MustCompile(`%[#+0-9.]*[a-vx-z]: %w$|^%w: %w$`)
 

@@ -222,7 +222,7 @@ const Dirent64Head = 19
 func Dirent64Len(name string) int { return (Dirent64Head + len(name) + 1 + 7) &^ 7 }
 
 // PutDirent64 writes an entry to b, which has room for Dirent64Len(name), and
-// returns its length. next is the position behind it, for lseek.
+// returns its length. next is the position after it, for lseek.
 func PutDirent64(b []byte, ino uint64, next int64, kind byte, name string) int {
 	n := Dirent64Len(name)
 	clear(b[:n])

@@ -1,6 +1,6 @@
 package abi
 
-// Sizes in bytes: of an FXSAVE image, of the header behind it in an XSAVE image, of the latter, and
+// Sizes in bytes: of an FXSAVE image, of the header after it in an XSAVE image, of the latter, and
 // of the magic word that ends it in a signal's frame.
 const (
 	FPSize      = 512
@@ -21,7 +21,7 @@ const (
 	XCR0     = 1<<0 | 1<<1 | XCR0_AVX
 )
 
-// FPFrame is struct _fpx_sw_bytes: what the end of an FXSAVE image says of what is behind it.
+// FPFrame is struct _fpx_sw_bytes: what the end of an FXSAVE image says of what is after it.
 type FPFrame struct {
 	Magic      uint32 // FP_XSTATE_MAGIC1
 	FrameSize  uint32 // of the image with its magic word

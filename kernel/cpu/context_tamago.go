@@ -5,7 +5,7 @@ package cpu
 import "sonde/kernel/goruntime"
 
 // InHandler reports whether this runs in trap context: in an interrupt, or in the
-// handler of a probe. A function that takes a lock must not go on then: the code
+// handler of a probe. A function that takes a lock must not continue then: the code
 // below may hold the lock, and the code that ends the handler cannot give it back.
 //
 // Context: any.

@@ -175,7 +175,7 @@ func APIC(id int) uint32 { return apicIDs[id] }
 //go:nosplit
 func Num() int { return numCPUs }
 
-// Drop forgets CPU id, which did not start: those behind it move up.
+// Drop forgets CPU id, which did not start: those after it move up.
 //
 // Context: boot, before the runtime.
 func Drop(id int) {

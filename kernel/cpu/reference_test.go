@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// machine is time in ns, which goes on with each look at it, and counters that run by it.
+// machine is time in ns, which advances with each look at it, and counters that run by it.
 type machine struct{ ns uint64 }
 
 func (m *machine) tick(hz uint64) uint64 {

@@ -75,7 +75,7 @@ func exception(r *amd64.Regs) {
 	}
 }
 
-// Refault makes r, the registers of code that is about to go on, go on as if its
+// Refault makes r, the registers of code that is about to continue, continue as if its
 // instruction had raised exception vector.
 //
 // Context: trap.
@@ -168,7 +168,7 @@ var dying atomic.Int32
 
 // nmi stops this CPU if another is ending the machine, which itself takes no notice of the
 // NMIs that probes ask for. While the machine is stopped
-// code may be half changed: then nobody is asked, and the NMI is lost.
+// code may be half changed: then no handler is asked, and the NMI is lost.
 func nmi(r *amd64.Regs) {
 	cpu.SkipHalt(r)
 	switch d := dying.Load(); {

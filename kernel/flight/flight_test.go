@@ -96,7 +96,7 @@ func TestManyBoots(t *testing.T) {
 				t.Errorf("boot %d: %q", i, f.Said)
 			}
 		}
-		for n := range 7 - i { // each leaves fewer: the older ones' lie behind them
+		for n := range 7 - i { // each leaves fewer: the older ones' lie after them
 			r.Log(n, 0, 0, 0, fmt.Append(nil, i, " ", n))
 		}
 		r.say(fmt.Sprint("said ", i))

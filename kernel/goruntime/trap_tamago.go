@@ -45,7 +45,7 @@ func PanicsOnFault(g unsafe.Pointer) bool { return runtime.SondePanicsOnFault(g)
 // Context: trap.
 func Turn(g unsafe.Pointer) (turn uint32, asked bool) { return runtime.SondeTurn(g) }
 
-// Expel makes the goroutine g, interrupted at *pc, panic when it goes on, because it does
+// Expel makes the goroutine g, interrupted at *pc, panic when it continues, because it does
 // not end its turn; *pc and *sp change accordingly. It refuses where a goroutine
 // could not be preempted.
 //

@@ -52,7 +52,7 @@ func (h *header) bars() (words []int, rom int) {
 	return nil, 0 // a CardBus bridge
 }
 
-// regions decodes the header. What nobody has given an address is left out.
+// regions decodes the header. Regions without an address are left out.
 //
 // Source: PCI Local Bus Specification 3.0, "Base Addresses"; PCI-to-PCI Bridge Architecture
 // Specification 1.2, "Memory Base Register and Memory Limit Register".

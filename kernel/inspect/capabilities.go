@@ -158,7 +158,7 @@ func (d *details) insideCap(at int) {
 	}
 }
 
-// msi is where messages go. A wide address moves what is behind it.
+// msi is where messages go. A wide address moves what is after it.
 func (d *details) msi(at int, control uint16) {
 	address, behind := fmt.Sprintf("%08x", d.u32(at+4)), at+8
 	if control>>7&1 != 0 {

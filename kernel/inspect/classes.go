@@ -6,7 +6,7 @@ import (
 )
 
 // classes are the classes of PCI functions: a base class at the beginning of a line, its subclasses
-// behind a tab, their programming interfaces behind two.
+// after a tab, their programming interfaces after two.
 //
 // Source: PCI Code and ID Assignment Specification 1.11, "Class Codes"; the words are those that lspci shows.
 const classes = `00 Unclassified device

@@ -9,7 +9,7 @@ import (
 // Config reads the word at an offset of a function's configuration space, in bytes.
 type Config func(offset int) uint32
 
-// u32 reads the word at at, 0 behind the end: a capability may say that it is longer.
+// u32 reads the word at at, 0 after the end: a capability may say that it is longer.
 func (c Config) u32(at int) uint32 {
 	if at >= ConfigSize {
 		return 0

@@ -141,7 +141,7 @@ func withoutMoreOfExpress(text string) string {
 			out = depth == 2 && slices.Contains([]string{"DevCap", "DevCap2", "DevCtl2", "LnkCtl", "LnkCap2", "LnkCtl2", "LnkSta2",
 				"SltCap", "SltCtl", "SltSta", "RootCap", "RootCtl", "RootSta"}, name)
 		}
-		if !out && line != "\t\tNot readable" { // the vital product data, behind a register that is to be written
+		if !out && line != "\t\tNot readable" { // the vital product data, after a register that is to be written
 			kept = append(kept, line)
 		}
 	}

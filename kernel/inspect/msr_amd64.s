@@ -4,7 +4,7 @@
 
 // func rdmsr(msr uint32) (v, ok uint64)
 // The instruction is a function of its own, whose address the handler of #GP knows: it
-// goes on behind it with BX = 0.
+// continues after it with BX = 0.
 TEXT ·rdmsr(SB),NOSPLIT,$0-24
 	MOVL	msr+0(FP), CX
 	MOVL	$1, BX

@@ -23,7 +23,7 @@ var catch = sync.OnceFunc(func() {
 	notifier.Die[amd64.VEC_GP].Register(&notifier.Block{Name: "inspect", Priority: 100, Call: onFault})
 })
 
-// onFault goes on behind an instruction that has failed. Context: trap.
+// onFault continues after an instruction that has failed. Context: trap.
 func onFault(r *amd64.Regs, _ uint64) notifier.Action {
 	reads, writes := msrInstructions()
 	if at := uintptr(r.IP); at != reads && at != writes {

@@ -27,7 +27,7 @@ type Names struct {
 }
 
 // ReadNames reads a file in the format of pci.ids: vendors at the beginning of a line,
-// their devices behind a tab.
+// their devices after a tab.
 //
 // Errors: those of reading.
 func ReadNames(r io.Reader) (*Names, error) {
@@ -111,7 +111,7 @@ func (n *Names) device(vendor, device uint16) string {
 	return maker + " " + name + " " + numbers
 }
 
-// Interface is what lspci -v writes behind a line: what of its class the function is.
+// Interface is what lspci -v writes after a line: what of its class the function is.
 func (*Names) Interface(p PCI) string {
 	_, _, prog := classNames(p.Class, p.Interface)
 	switch {

@@ -21,7 +21,7 @@ import (
 // Context: interrupts off.
 func TickEvery(ns int64) { goruntime.TickEvery(ns) }
 
-// onTick are told of every timer interrupt; nil until OnTick.
+// onTick are notified of every timer interrupt; nil until OnTick.
 var onTick atomic.Pointer[[]func(r *amd64.Regs, late int64)]
 
 // OnTick makes every timer interrupt call f, with the registers that it interrupted
@@ -37,7 +37,7 @@ func OnTick(f func(r *amd64.Regs, late int64)) {
 	onTick.Store(&all)
 }
 
-// interrupted is told of every interrupt of timer and wake-up; nil until OnInterrupt.
+// interrupted is notified of every interrupt of timer and wake-up; nil until OnInterrupt.
 var interrupted atomic.Pointer[func(r *amd64.Regs)]
 
 // OnInterrupt makes every timer interrupt and wake-up call f, with the registers that it

@@ -30,7 +30,7 @@ const (
 	rightShift = 0x36
 	altKey     = 0x38
 	capsLock   = 0x3a
-	pageUp     = 0x49 // behind a prefix
+	pageUp     = 0x49 // after a prefix
 	pageDown   = 0x51
 )
 

@@ -33,7 +33,7 @@ const (
 	RdHup Events = abi.POLLRDHUP
 )
 
-// always are the events that nobody can choose not to hear of.
+// always are the events that are reported whether or not they are asked for.
 const always = Err | Hup
 
 // Source is something that can be waited for. Neither method blocks.

@@ -8,7 +8,7 @@ import (
 // Memory is what is known of the machine's memory, in bytes.
 type Memory struct {
 	Total  uint64 // RAM the kernel may use
-	Free   uint64 // given to nobody
+	Free   uint64 // not in use
 	Heap   uint64 // Go objects in use
 	Idle   uint64 // held by the Go heap but unused
 	Stack  uint64 // goroutine stacks

@@ -2,7 +2,7 @@
 // but do not print its words: "matches 7231 functions, more than 2000: argument list too long"
 // would confuse.
 //
-// An error whose cause is what the errno's words say, such as ENOENT behind the name of a file,
+// An error whose cause is what the errno's words say, such as ENOENT after the name of a file,
 // needs none of this: fmt.Errorf("%s: %w", path, err). A test in internal/layers holds the rule.
 package refusal
 

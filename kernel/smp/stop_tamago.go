@@ -89,9 +89,9 @@ func StopLimit(d time.Duration) (old time.Duration) {
 	return old
 }
 
-// StopMachine stops all other CPUs, runs fn on this one, and lets them go on.
+// StopMachine stops all other CPUs, runs fn on this one, and lets them continue.
 // held[i] is where CPU i was stopped, nil for this CPU; what fn changes there
-// takes effect when CPU i goes on. took is how long they were stopped.
+// takes effect when CPU i continues. took is how long they were stopped.
 //
 // fn runs in interrupt context: it must not allocate, block, or store pointers
 // anywhere but in its own variables, and must not keep held. What it returns

@@ -23,14 +23,14 @@ type What uint8
 const (
 	Poked       What = iota + 1 // the byte of code at A was replaced; B is the old one and, times 256, the new one
 	Serialized                  // the CPU, interrupted at A, executes the code as it is now
-	DetourMade                  // it begins at A; hits of the INT3 go on at B
+	DetourMade                  // it begins at A; hits of the INT3 continue at B
 	GraceBegins                 // the CPU waits for a grace period
 	Passed                      // the CPU has passed a scheduling point; A: how
 	GraceOver                   // all have
 	Stopping                    // the CPU stops the others
 	Held                        // the CPU stands still, interrupted at A
 	Written                     // the bytes of code at A are those of B now, as many as a jump has
-	LetGo                       // the CPU goes on
+	LetGo                       // the CPU continues
 	StopOver                    // after A nanoseconds
 )
 

@@ -30,7 +30,7 @@ func TestTape(t *testing.T) {
 	}
 }
 
-// TestLateNote: a grace period that began while events were noted ends behind Stop. No recording was
+// TestLateNote: a grace period that began while events were noted ends after Stop. No recording was
 // possible any more.
 func TestLateNote(t *testing.T) {
 	if err := Start(); err != nil {

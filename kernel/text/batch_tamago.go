@@ -8,7 +8,7 @@ package text
 // The other CPUs stand in smp.standStill, which nobody may change, and leave it
 // by a serializing instruction. An NMI there runs handlers that are not probed.
 // The caller has to look at what they were about to execute: a CPU whose saved IP
-// lies inside a place would go on in the middle of the new bytes (see
+// lies inside a place would continue in the middle of the new bytes (see
 // smp.StopMachine).
 //
 // Refresh is not needed here. The stale translation that it drops comes about

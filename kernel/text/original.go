@@ -9,7 +9,7 @@ var original atomic.Pointer[func(addr, n uintptr) []byte]
 // there since.
 func SetOriginal(f func(addr, n uintptr) []byte) { original.Store(&f) }
 
-// Original returns the n bytes of code at addr as they were linked; nil if nobody knows.
+// Original returns the n bytes of code at addr as they were linked; nil if it is not known.
 func Original(addr, n uintptr) []byte {
 	if f := original.Load(); f != nil {
 		return (*f)(addr, n)

@@ -4,7 +4,7 @@ import "sync"
 
 // A Pool gives out executable memory in pieces of one size: slots for copies of
 // instructions, detours. A piece that comes back is given out again only when it
-// is out of use, because a CPU may have been interrupted in it and go on there
+// is out of use, because a CPU may have been interrupted in it and continue there
 // later. What tells that is the caller's to say: for kernel code, a grace period.
 type Pool struct {
 	start, end, size uintptr
@@ -74,7 +74,7 @@ func (p *Pool) next() (piece uintptr, ok bool) {
 	return 0, false
 }
 
-// Put takes a piece back that nobody enters any more; since tells when nobody is
+// Put takes a piece back that is not entered any more; since tells when no CPU is
 // in it. keep is what code in the piece refers to: it is not freed before.
 func (p *Pool) Put(piece uintptr, since InUse, keep any) {
 	p.mu.Lock()
@@ -117,7 +117,7 @@ func (p *Pool) Used() int {
 // Context: any.
 func (p *Pool) Start() uintptr { return p.start }
 
-// End is behind the last byte.
+// End is after the last byte.
 //
 // Context: any.
 func (p *Pool) End() uintptr { return p.end }

@@ -22,7 +22,7 @@ const (
 	linkInfoSize = 56
 )
 
-// info is what a process is told of an object. It has said before which lists it wants, and how much room there
+// info is what a process reads about an object. It has said before which lists it wants, and how much room there
 // is for each.
 type info struct {
 	*call

@@ -1,6 +1,6 @@
 // Package calls attaches links to system calls of programs: sys:openat, ret:sys:open*, 7:sys:*.
 //
-// They are an engine's events, so a process in which nobody is interested pays for one load per call.
+// They are an engine's events, so a process without an engine pays for one load per call.
 // The handlers are called in the thread's goroutine and may block.
 package calls
 

@@ -166,7 +166,7 @@ func (a *attachment) first(t *proc.Thread) (in pending, ok bool) {
 	return list[0], true
 }
 
-// take is of, and lets nobody else take them.
+// take is of, and removes them.
 func (a *attachment) take(t *proc.Thread) []pending {
 	all, _ := a.pending.LoadAndDelete(t)
 	list, _ := all.([]pending)

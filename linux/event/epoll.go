@@ -205,7 +205,7 @@ func (e *Epoll) drop(it *item) {
 	}
 }
 
-// forsake lets nobody ask the item's file any more. It returns when nobody does. Once half of ready
+// forsake ends the questions to the item's file. It returns when none is being asked. Once half of ready
 // is gone, it is cleared of them: a program may never wait.
 func (e *Epoll) forsake(it *item) {
 	e.mu.Lock()

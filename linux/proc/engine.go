@@ -43,7 +43,7 @@ type Engine struct {
 	End func(t *Thread)
 }
 
-// First reports whether e is the first of p's engines that are told of exceptions.
+// First reports whether e is the first of p's engines that are notified of exceptions.
 func (p *Process) First(e *Engine) bool {
 	for _, o := range p.attached() {
 		if o == e {

@@ -256,7 +256,7 @@ func (t *Thread) int1() bool {
 }
 
 // VsyscallPage is the page of Linux's oldest calls without SYSCALL: three functions at fixed addresses, which old static programs
-// call. As in Linux, the page is mapped for nobody (vsyscall=xonly): a call faults when it is fetched, and the
+// call. As in Linux, the page cannot be read (vsyscall=xonly): a call faults when it is fetched, and the
 // kernel does what it asks for. It is no system call for engines.
 //
 // Source: Linux, arch/x86/entry/vsyscall/vsyscall_64.c, emulate_vsyscall.

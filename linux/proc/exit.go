@@ -171,7 +171,7 @@ func (p *Process) releaseParent() {
 }
 
 // orphan gives the children of p to the nearest subreaper above it, or to the kernel. Jobs
-// that nobody could continue any more are told to hang up. mu held.
+// that can no longer be continued get SIGHUP. mu held.
 func (p *Process) orphan() {
 	init, reaper := p.table.init, p.reaper()
 	for _, c := range p.children {

@@ -166,7 +166,7 @@ func (tm *Timer) pending() bool {
 	return q.Find(func(i *abi.Siginfo) bool { return i.Code == abi.SI_TIMER && i.Timer() == int32(tm.ID) }) != nil
 }
 
-// timerTaken lets the timer go on that sent a signal which is being delivered, and returns that with
+// timerTaken lets the timer continue that sent a signal which is being delivered, and returns that with
 // how often it would have fired meanwhile. mu held.
 func (p *Process) timerTaken(info abi.Siginfo) abi.Siginfo {
 	if tm := p.timers[int(info.Timer())]; tm != nil {

@@ -66,7 +66,7 @@ type World struct {
 	Machine *space.Machine
 	Frames  *frame.Pool
 	// Hit, if not nil, is called where an event arrives, as a trap is: see proc.CPU.Probe. If it returns true, the
-	// program goes on with the registers that it has; if not, the event is in Vector.
+	// program continues with the registers that it has; if not, the event is in Vector.
 	Hit func(p *Player, thread uintptr) (done bool)
 
 	mu       sync.Mutex

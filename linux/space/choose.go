@@ -100,7 +100,7 @@ func (s *Space) search(n, limit uint64) (uint64, error) {
 func (s *Space) Top() uint64 { return s.m.Programs.End }
 
 // Reserved reports whether addr belongs to the kernel: no program can map it. The pages at 0, which
-// programs cannot map either, belong to nobody.
+// programs cannot map either, are unused.
 //
 // Context: any.
 func (s *Space) Reserved(addr uint64) bool { return addr >= s.m.Programs.End }

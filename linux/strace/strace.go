@@ -100,7 +100,7 @@ func (t *Tracer) takeAll() []*proc.Process {
 	return all
 }
 
-// Detach ends tracing; what goes on is not printed any more.
+// Detach ends tracing; calls in progress are not printed any more.
 func (t *Tracer) Detach() {
 	for _, p := range t.takeAll() {
 		p.Detach(&t.engine)

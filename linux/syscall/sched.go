@@ -112,7 +112,7 @@ func schedGetparam(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 // schedRRGetInterval returns Linux's time slice for SCHED_RR, and 0 for other policies, whose time
-// nobody counts.
+// is not counted.
 func schedRRGetInterval(t *proc.Thread, a *Args) (uint64, error) {
 	p, err := policyOf(t, a[0])
 	if err != nil {

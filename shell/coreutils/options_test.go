@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOptions: they may stand behind operands, unless these are a command with options of its own.
+// TestOptions: they may stand after operands, unless these are a command with options of its own.
 func TestOptions(t *testing.T) {
 	for _, c := range []struct{ args, known, opts, operands string }{
 		{"-a x -n 5 y", "an:", "map[a:a n:5]", "[x y]"},

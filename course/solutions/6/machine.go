@@ -14,5 +14,5 @@ type Machine interface {
 	Wait()
 }
 
-// Int3 is the breakpoint. A CPU that executes it goes on somewhere else, after the five bytes.
+// Int3 is the breakpoint. A CPU that executes it continues somewhere else, after the five bytes.
 const Int3 = 0xcc

@@ -110,7 +110,7 @@ func (f *fuzzer) call() {
 	for off := 0; off < 72; off += 4 {
 		*(*uint32)(unsafe.Pointer(&attr[off])) = f.number()
 	}
-	if f.rnd.Intn(4) > 0 { // nothing behind what the command knows
+	if f.rnd.Intn(4) > 0 { // nothing after what the command knows
 		ends := map[int]int{0: 28, 1: 32, 2: 32, 3: 16, 4: 24, 5: 48, 6: 12, 7: 8, 10: 76, 14: 12, 15: 16, 18: 24, 21: 24, 22: 4, 24: 40, 25: 40, 26: 40, 27: 40, 28: 24}
 		if end, ok := ends[cmd]; ok {
 			clear(attr[end:])
@@ -237,7 +237,7 @@ func (f *fuzzer) program(attr []byte) {
 		copy(insns[8*i:], insn[:])
 	}
 	copy(insns[0:], []byte{0xb7, 0, 0, 0, 1, 0, 0, 0})
-	if n > 5 && f.rnd.Intn(3) == 0 { // it goes on as another one
+	if n > 5 && f.rnd.Intn(3) == 0 { // it continues as another one
 		copy(insns, []byte{0x18, 0x12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xb7, 3, 0, 0, byte(f.rnd.Intn(20)), 0, 0, 0, 0x85, 0, 0, 0, 12, 0, 0, 0, 0xb7, 0, 0, 0, 1, 0, 0, 0})
 		f.fd(insns, 4)
 	}

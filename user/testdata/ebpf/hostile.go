@@ -15,7 +15,7 @@ import (
 	"github.com/cilium/ebpf/link"
 )
 
-// pinnedLinks: what a file stands for goes on when its descriptors are closed, and ends with the file.
+// pinnedLinks: what a file stands for continues when its descriptors are closed, and ends with the file.
 func pinnedLinks() error {
 	const file = "/sys/fs/bpf/ebpf_link"
 	for name, attach := range map[string]func(p *ebpf.Program) (link.Link, error){

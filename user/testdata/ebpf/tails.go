@@ -11,7 +11,7 @@ import (
 	"github.com/cilium/ebpf/link"
 )
 
-// goingOn returns a program that goes on as the one at an index of an array, or returns 7. Before that it adds 1
+// goingOn returns a program that continues as the one at an index of an array, or returns 7. Before that it adds 1
 // to the first word of counts, if there is one.
 func goingOn(kind ebpf.ProgramType, next, counts *ebpf.Map, index int32) (*ebpf.Program, error) {
 	insns := asm.Instructions{asm.Mov.Reg(asm.R6, asm.R1)}
@@ -28,7 +28,7 @@ func returns(p *ebpf.Program, wanted uint32) error {
 	return errors.Join(err, want("what it returns", got, wanted))
 }
 
-// tails has programs go on as others.
+// tails has programs continue as others.
 func tails() error {
 	next, err := newMap(ebpf.ProgramArray, 4, 4, 4, 0)
 	if err != nil {
@@ -114,7 +114,7 @@ func refusedTails(next *ebpf.Map) error {
 	return nil
 }
 
-// probedTails: a program at a probe goes on as one that counts.
+// probedTails: a program at a probe continues as one that counts.
 func probedTails() error {
 	next, err := newMap(ebpf.ProgramArray, 4, 4, 1, 0)
 	if err != nil {
@@ -145,7 +145,7 @@ func probedTails() error {
 	return errors.Join(l.Close(), counts.Lookup(uint32(0), &n), want("calls", n >= 20, true))
 }
 
-// abandoned: an array that only programs use has none any more, so that one that goes on as itself is freed.
+// abandoned: an array that only programs use has none any more, so that one that continues as itself is freed.
 func abandoned() error {
 	next, err := newMap(ebpf.ProgramArray, 4, 4, 1, 0)
 	if err != nil {

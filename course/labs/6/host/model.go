@@ -230,7 +230,7 @@ func (x *explorer) cpuGoesOn(s state, c int) {
 }
 
 // instruction returns the length of the instruction at an offset that begins with a byte, 0 if there is
-// none, and where the CPU stands behind it.
+// none, and where the CPU stands after it.
 func (x *explorer) instruction(at int, b byte) (length int, to int8) {
 	switch {
 	case b == lab6.Int3:
@@ -245,7 +245,7 @@ func (x *explorer) instruction(at int, b byte) (length int, to int8) {
 	return 0, outside
 }
 
-// reads reports whether all that a CPU can read behind the first byte of an instruction belongs to it.
+// reads reports whether all that a CPU can read after the first byte of an instruction belongs to it.
 func (x *explorer) reads(c *cpu, at, length int, first byte) bool {
 	is := x.jump
 	if first == x.code[at] {
