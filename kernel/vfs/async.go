@@ -107,7 +107,7 @@ func (f *File) listen(on bool, fd int) {
 	case n.waiter != nil:
 		n.waiter.fd.Store(int32(fd))
 		if !on {
-			n.waiter.close()
+			n.waiter.queue.Remove(&n.waiter.Waiter)
 			n.waiter = nil
 			f.flag.And(^int32(O_ASYNC))
 		}
@@ -117,25 +117,20 @@ func (f *File) listen(on bool, fd int) {
 	}
 }
 
-// asyncWaiter waits for a file with O_ASYNC. A goroutine of its own tells the owner, because the
-// code that makes the file ready may hold locks that sending a signal takes.
+// asyncWaiter waits for a file with O_ASYNC.
 type asyncWaiter struct {
 	poll.Waiter
-	file    *File
-	queue   *poll.Queue
-	fd      atomic.Int32
-	pending atomic.Int64 // wakeups that the owner has not been told about
-	woken   chan struct{}
-	done    chan struct{}
+	file  *File
+	queue *poll.Queue
+	fd    atomic.Int32
 }
 
 func newAsyncWaiter(f *File, fd int) *asyncWaiter {
-	w := &asyncWaiter{file: f, queue: f.Queue(), woken: make(chan struct{}, 1), done: make(chan struct{})}
+	w := &asyncWaiter{file: f, queue: f.Queue()}
 	w.fd.Store(int32(fd))
 	w.Mask = w.wanted()
 	w.Wake = w.wake
 	w.queue.Add(&w.Waiter)
-	go w.run()
 	return w
 }
 
@@ -151,25 +146,50 @@ func (w *asyncWaiter) wanted() poll.Events {
 	return reading | writing
 }
 
+// woken are the wakeups that owners have not been told of. Whoever makes a file ready may hold locks that sending a
+// signal takes.
+var woken struct {
+	n       atomic.Int32
+	telling sync.Mutex // held while owners are told
+
+	mu  sync.Mutex
+	all []*asyncWaiter // guarded by mu
+}
+
+// wake lets the system call that makes the file ready tell its owner when it ends (TellOwners), and a goroutine, in case
+// that it blocks, or that it is no system call.
 func (w *asyncWaiter) wake() {
-	w.pending.Add(1)
-	select {
-	case w.woken <- struct{}{}:
-	default:
+	woken.mu.Lock()
+	defer woken.mu.Unlock()
+	woken.n.Add(1)
+	if woken.all = append(woken.all, w); len(woken.all) == 1 {
+		go TellOwners()
 	}
 }
 
-func (w *asyncWaiter) run() {
-	for {
-		select {
-		case <-w.done:
-			return
-		case <-w.woken:
-			for range w.pending.Swap(0) {
-				w.file.tell(int(w.fd.Load()), w.now())
-			}
-		}
+// TellOwners returns when the owners of all files that have become ready have been told.
+//
+// Context: goroutine, without locks; at the end of each system call.
+func TellOwners() {
+	if woken.n.Load() != 0 {
+		tellOwners()
 	}
+}
+
+func tellOwners() {
+	woken.telling.Lock()
+	defer woken.telling.Unlock()
+	for _, w := range takeWoken() {
+		w.file.tell(int(w.fd.Load()), w.now())
+		woken.n.Add(-1)
+	}
+}
+
+func takeWoken() (all []*asyncWaiter) {
+	woken.mu.Lock()
+	defer woken.mu.Unlock()
+	all, woken.all = woken.all, nil
+	return all
 }
 
 // now is the events that are possible now: another reader or writer may have been faster.
@@ -178,9 +198,4 @@ func (w *asyncWaiter) now() poll.Events {
 		return ev
 	}
 	return w.Mask & (poll.In | poll.Out)
-}
-
-func (w *asyncWaiter) close() {
-	w.queue.Remove(&w.Waiter)
-	close(w.done)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	sys "syscall"
 
+	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 )
 
@@ -36,6 +37,7 @@ func Handle(t *proc.Thread) {
 	a := &t.Args
 	a[0], a[1], a[2], a[3], a[4], a[5] = r.DI, r.SI, r.DX, r.R10, r.R8, r.R9
 	v, err := c.Func(t, a)
+	vfs.TellOwners()
 	if err != nil {
 		errno := errnoOf(err)
 		if errno == sys.EINTR && c.Restart != proc.NoRestart {

@@ -78,8 +78,8 @@ func TestOwnersOfFiles(t *testing.T) {
 	})
 }
 
-// TestReadyFilesSendSignals: a pipe with O_ASYNC sends a signal when it can be read or written,
-// until O_ASYNC is cleared.
+// TestReadyFilesSendSignals: a pipe with O_ASYNC sends a signal when it can be read or written, before the call returns
+// that makes it so, until O_ASYNC is cleared. The signal used to come later, as a rule.
 func TestReadyFilesSendSignals(t *testing.T) {
 	run(t, func(p *player) {
 		p.Call(nPipe2, scratch, abi.O_NONBLOCK)
@@ -92,13 +92,13 @@ func TestReadyFilesSendSignals(t *testing.T) {
 			t.Errorf("the flags are %#x", flags)
 		}
 		p.Call(nWrite, w, scratch, 1)
-		until(t, p, "SIGIO", func() bool { return len(*plain) > 0 })
+		want(t, p, "SIGIO", int64(len(*plain)), 1)
 		if i := (*plain)[0]; i.Code != abi.SI_KERNEL {
 			t.Errorf("SIGIO says %d", i.Code)
 		}
 		p.Call(nFcntl, r, abi.F_SETSIG, 40)
 		p.Call(nWrite, w, scratch, 1)
-		until(t, p, "the chosen signal", func() bool { return len(*chosen) > 0 })
+		want(t, p, "the chosen signal", int64(len(*chosen)), 1)
 		band, fd := (*chosen)[0].Poll()
 		if i := (*chosen)[0]; i.Code != abi.POLL_IN || band&int64(poll.In) == 0 || fd != int32(r) {
 			t.Errorf("the chosen signal says code %d, band %#x, descriptor %d", i.Code, band, fd)
@@ -108,7 +108,7 @@ func TestReadyFilesSendSignals(t *testing.T) {
 		p.Call(nFcntl, w, abi.F_SETSIG, 40)
 		p.Call(nFcntl, w, abi.F_SETFL, abi.O_NONBLOCK|abi.O_ASYNC)
 		p.Call(nRead, r, scratch, 2)
-		until(t, p, "room", func() bool { return len(*chosen) > 0 })
+		want(t, p, "room", int64(len(*chosen)), 1)
 		if _, fd := (*chosen)[0].Poll(); (*chosen)[0].Code != abi.POLL_OUT || fd != int32(w) {
 			t.Errorf("room says code %d, descriptor %d", (*chosen)[0].Code, fd)
 		}
