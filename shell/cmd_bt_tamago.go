@@ -114,7 +114,7 @@ func runScript(c *Context, args []string, settle func()) error {
 // namesUsers tells whether a script may print names of functions of programs.
 func namesUsers(u *lang.Unit) bool {
 	text := u.Script.Source.Text
-	return strings.Contains(text, "ustack") || strings.Contains(text, "usym") || strings.Contains(text, "func") && slices.ContainsFunc(u.Programs, func(p *lang.Program) bool { return p.Target.User })
+	return strings.Contains(text, "ustack") || strings.Contains(text, "usym") || strings.Contains(text, "func") && slices.ContainsFunc(u.Programs, func(p *lang.Compiled) bool { return p.Target.User })
 }
 
 // btError prints what is wrong with a script as it is: it has several lines.

@@ -20,7 +20,7 @@ const unreachable = 0xbad2310
 
 // relocate changes the instructions of a program that begin at at, and are those from first to last of a
 // section.
-func (l *linker) relocate(p *Program, section string, first, last, at int) error {
+func (l *linker) relocate(p *Func, section string, first, last, at int) error {
 	for _, r := range l.ext.Relos[section] {
 		if r.PC < first || r.PC >= last {
 			continue

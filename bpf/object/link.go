@@ -35,7 +35,7 @@ type target struct {
 }
 
 // link puts a program together: its function, and copies of those that it calls.
-func (l *linker) link(p *Program, entry symbol) error {
+func (l *linker) link(p *Func, entry symbol) error {
 	done := []copied{}
 	var open []target
 	if err := l.copy(p, entry, &done, &open); err != nil {
@@ -58,7 +58,7 @@ func (l *linker) link(p *Program, entry symbol) error {
 }
 
 // copy appends a function to a program, with its lines, and changes what its relocations say.
-func (l *linker) copy(p *Program, y symbol, done *[]copied, open *[]target) error {
+func (l *linker) copy(p *Func, y symbol, done *[]copied, open *[]target) error {
 	s := &l.sections[y.section]
 	if y.value%bpf.InsnBytes != 0 || y.size%bpf.InsnBytes != 0 || y.size == 0 {
 		return bad("function %s is at %#x of %s, and has %d bytes: expected whole instructions", y.name, y.value, s.name, y.size)
@@ -105,7 +105,7 @@ func (l *linker) copy(p *Program, y symbol, done *[]copied, open *[]target) erro
 }
 
 // refer makes instruction i of a function refer to what its relocation, if it has one, says.
-func (l *linker) refer(p *Program, c copied, i int, r relocation, relocated bool, open *[]target) error {
+func (l *linker) refer(p *Func, c copied, i int, r relocation, relocated bool, open *[]target) error {
 	in := &p.Insns[c.at+i]
 	isCall := in.Class() == bpf.JMP && in.Operation() == bpf.Call && in.Src() == bpf.CallLocal
 	switch {
@@ -143,7 +143,7 @@ func (l *linker) target(open *[]target, pc int, near symbol, offset int64) error
 }
 
 // referToMap makes a 64-bit load refer to a map, or to a variable in one.
-func (l *linker) referToMap(p *Program, pc int, y symbol) error {
+func (l *linker) referToMap(p *Func, pc int, y symbol) error {
 	first, second := &p.Insns[pc], &p.Insns[pc+1]
 	name := l.sections[y.section].name
 	m, kind := l.mapAt[place{y.section, y.value + uint64(uint32(first.Imm))}], bpf.MapIdx

@@ -41,7 +41,7 @@ import (
 type Object struct {
 	License  string
 	Maps     []*Map
-	Programs []*Program
+	Programs []*Func
 	Types    *btf.Table // nil: none
 }
 
@@ -51,8 +51,8 @@ type Map struct {
 	Value []byte // of element 0, from the beginning; nil: zeroes
 }
 
-// Program is a program of the object.
-type Program struct {
+// Func is a program of the object.
+type Func struct {
 	bpf.Program
 	Section string
 	Uses    []*Map         // by the index that instructions have
@@ -140,7 +140,7 @@ func (l *linker) readPrograms() error {
 		if err != nil {
 			return fmt.Errorf("program %s: %w", y.name, err)
 		}
-		p := &Program{Section: s.name, Missing: map[int]string{}}
+		p := &Func{Section: s.name, Missing: map[int]string{}}
 		p.Name, p.Type, p.GPL = y.name, typ, isGPL(l.o.License)
 		if err := l.link(p, y); err != nil {
 			return fmt.Errorf("program %s: %w", y.name, err)

@@ -125,7 +125,7 @@ func (s *session) run() error {
 	return nil
 }
 
-func (s *session) verify(p *lang.Program) error {
+func (s *session) verify(p *lang.Compiled) error {
 	env := *s.env
 	if p.Point.Rare() {
 		env.Limits.Worst = program.RareWorst
@@ -153,7 +153,7 @@ func (s *session) each(provider string) error {
 // intervals lets the time continue until the script ends.
 func (s *session) intervals() error {
 	type timer struct {
-		p            *lang.Program
+		p            *lang.Compiled
 		period, next uint64
 	}
 	var all []*timer
@@ -181,7 +181,7 @@ func (s *session) intervals() error {
 }
 
 // execute runs a program once, and does what its records ask for.
-func (s *session) execute(p *lang.Program) error {
+func (s *session) execute(p *lang.Compiled) error {
 	vm, err := interp.New(p.Insns)
 	if err != nil {
 		return err

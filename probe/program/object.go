@@ -80,7 +80,7 @@ func newMapOf(o *object.Map) (*Map, error) {
 }
 
 // loadOf loads a program, under as much of its name as there is room for.
-func loadOf(o *object.Program, made map[*object.Map]*Map) (*Prog, error) {
+func loadOf(o *object.Func, made map[*object.Map]*Map) (*Prog, error) {
 	p := o.Program
 	p.Name = p.Name[:min(len(p.Name), maxName)]
 	var maps []*Map

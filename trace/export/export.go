@@ -120,7 +120,7 @@ var pairs = map[string]struct {
 	"fentry": {"fexit", 'B'}, "fexit": {"fentry", 'E'}}
 
 func has(u *lang.Unit, provider string, options []string) bool {
-	return slices.ContainsFunc(u.Programs, func(p *lang.Program) bool {
+	return slices.ContainsFunc(u.Programs, func(p *lang.Compiled) bool {
 		return p.Point.Provider == provider && slices.Equal(p.Point.Options, options)
 	})
 }

@@ -204,7 +204,7 @@ func TestCallsHaveTwoEnds(t *testing.T) {
 	uretprobe := &lang.Point{Provider: "uretprobe", Options: []string{"/bin/myprog", "f"}, Text: "uretprobe"}
 	u := &lang.Unit{}
 	for _, p := range []*lang.Point{enter, exit, other, ready, uprobe, uretprobe} {
-		u.Programs = append(u.Programs, &lang.Program{Point: p})
+		u.Programs = append(u.Programs, &lang.Compiled{Point: p})
 	}
 	for p, want := range map[*lang.Point]string{enter: "B write", exit: "E write", other: "i other", ready: "i ready", uprobe: "B f", uretprobe: "E f"} {
 		e := of(u, &lang.Action{Point: p}, out.Stamp{}, "")

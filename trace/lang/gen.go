@@ -104,7 +104,7 @@ func (p place) String() string {
 }
 
 // program generates the filter and the body, and then what must come before them.
-func (g *generator) program(probe *Probe, point *Point) *Program {
+func (g *generator) program(probe *Probe, point *Point) *Compiled {
 	g.out = "out"
 	if g.hasMapLoops(probe.Body) {
 		g.push(8) // see forEach
@@ -130,7 +130,7 @@ func (g *generator) program(probe *Probe, point *Point) *Program {
 	body := g.code
 	g.code, g.at = nil, point.Span
 	g.prologue(point)
-	p := &Program{Point: point, Target: g.target, loops: g.loops}
+	p := &Compiled{Point: point, Target: g.target, loops: g.loops}
 	p.Text, p.spans = join(reachable(slices.Concat(append([][]line{g.code, body}, g.inner...)...)))
 	insns, err := bpf.Assemble(p.Text)
 	if err != nil {

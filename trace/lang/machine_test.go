@@ -144,7 +144,7 @@ func (m *machine) run(provider string) {
 	}
 }
 
-func (m *machine) execute(p *Program) {
+func (m *machine) execute(p *Compiled) {
 	m.t.Helper()
 	prog := progOf(m.unit, p)
 	if _, err := verify.Check(prog, m.env); err != nil {
@@ -287,6 +287,6 @@ func (m *machine) probeRead(vm *interp.Machine, a [5]uint64, text bool) (uint64,
 	return ^uint64(13), nil
 }
 
-func progOf(u *Unit, p *Program) *bpf.Program {
+func progOf(u *Unit, p *Compiled) *bpf.Program {
 	return &bpf.Program{Name: "test", Type: bpf.Kprobe, Insns: p.Insns, Maps: u.Specs}
 }

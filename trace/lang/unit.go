@@ -140,7 +140,7 @@ type UserAddresser interface {
 type Unit struct {
 	Script   *Script
 	Settings Settings
-	Programs []*Program
+	Programs []*Compiled
 	Maps     []*Map         // in the order of their names
 	Specs    []*bpf.MapSpec // all maps that programs refer to, by index
 	Actions  []*Action      // by the first word of a record
@@ -163,8 +163,8 @@ type Settings struct {
 	TimeMap    string // the map that has the time, for tests of tseries()
 }
 
-// Program is what runs at an attach point.
-type Program struct {
+// Compiled is what runs at an attach point.
+type Compiled struct {
 	Point  *Point
 	Target *Target
 	Text   string // for bpf.Assemble
@@ -259,7 +259,7 @@ type Action struct {
 var tooLong = []string{"the states of the walk take", "BPF program is too large", "the walk compares and keeps", "a path executes"}
 
 // Explain returns the error of the instruction that the verifier refused.
-func (u *Unit) Explain(p *Program, pc int, why string) *Error {
+func (u *Unit) Explain(p *Compiled, pc int, why string) *Error {
 	switch {
 	case strings.HasPrefix(why, "infinite loop"):
 		why = "this loop has no bound that can be seen"

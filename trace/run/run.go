@@ -161,7 +161,7 @@ func (s *session) attach() error {
 }
 
 // tooMany is the error of a point that stands for more places than a script may have.
-func (s *session) tooMany(p *lang.Program, err error) error {
+func (s *session) tooMany(p *lang.Compiled, err error) error {
 	e := s.Unit.Explain(p, -1, err.Error())
 	e.Hint = fmt.Sprintf("the limit is %d places for a script, of which the points before this take %d; --config max_probes=N raises it", s.Unit.Settings.MaxProbes, s.probes)
 	return e
@@ -200,7 +200,7 @@ const period = 10 * time.Millisecond
 
 // wait lets the probes run until something ends the script.
 func (s *session) wait() (interrupted bool, err error) {
-	if s.ended || s.Command == nil && !slices.ContainsFunc(s.Unit.Programs, func(p *lang.Program) bool { return !once(p.Point) }) {
+	if s.ended || s.Command == nil && !slices.ContainsFunc(s.Unit.Programs, func(p *lang.Compiled) bool { return !once(p.Point) }) {
 		return false, nil // nothing can happen any more
 	}
 	if s.Settle != nil && s.probes > 0 {
