@@ -36,7 +36,6 @@ type Description struct {
 // ProbeInfo is one probe of a place.
 type ProbeInfo struct {
 	Kind     string   // k, r, j: the letters of the list file
-	Noun     string   // the kind in words
 	Handlers []string // the functions that it calls
 	Disabled bool     // by DisableKprobe, or because it is gone
 	Gone     bool     // for good: its handler broke the rules, or its module has been unloaded
@@ -140,7 +139,7 @@ func (k *Kprobe) info() ProbeInfo {
 		}
 	}
 	return ProbeInfo{
-		Kind: k.kind.String(), Noun: k.kind.noun(), Handlers: calls,
+		Kind: k.kind.String(), Handlers: calls,
 		Disabled: k.Flags.Has(flagOff), Gone: k.Flags.Has(flagGone), Ledger: k.whole().account(),
 	}
 }

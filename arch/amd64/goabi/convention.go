@@ -24,19 +24,6 @@ func (c Convention) Args() Words {
 	return nil
 }
 
-// Results are the registers of results; nil as for Args.
-//
-// Context: any.
-func (c Convention) Results() Words {
-	switch c {
-	case C:
-		return SystemVResults
-	case Regs:
-		return Go
-	}
-	return nil
-}
-
 // Why says why arguments or results of such a function cannot be shown.
 func (c Convention) Why() string {
 	switch c {

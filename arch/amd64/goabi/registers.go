@@ -13,12 +13,11 @@ type Words []int8
 // specification", "amd64 architecture".
 var Go = Words{insn.RAX, insn.RBX, insn.RCX, insn.RDI, insn.RSI, insn.R8, insn.R9, insn.R10, insn.R11}
 
-// SystemV and SystemVResults are for most other programs, SystemCall for system calls. Source: "System V
+// SystemV is for arguments in most other programs, SystemCall for those of system calls. Source: "System V
 // Application Binary Interface, AMD64", "Parameter Passing" and "Linux Conventions".
 var (
-	SystemV        = Words{insn.RDI, insn.RSI, insn.RDX, insn.RCX, insn.R8, insn.R9}
-	SystemVResults = Words{insn.RAX, insn.RDX}
-	SystemCall     = Words{insn.RDI, insn.RSI, insn.RDX, insn.R10, insn.R8, insn.R9}
+	SystemV    = Words{insn.RDI, insn.RSI, insn.RDX, insn.RCX, insn.R8, insn.R9}
+	SystemCall = Words{insn.RDI, insn.RSI, insn.RDX, insn.R10, insn.R8, insn.R9}
 )
 
 // Get returns the i-th word, which must be one of those in registers.

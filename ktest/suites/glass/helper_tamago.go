@@ -70,7 +70,7 @@ func (s *shot) close() {
 	s.film.Close()
 	d, err := kprobes.Describe("", s.d.Addr)
 	s.t.Must(err)
-	if slices.ContainsFunc(d.Probes, func(k kprobes.ProbeInfo) bool { return k.Noun == "camera" }) {
+	if slices.ContainsFunc(d.Probes, func(k kprobes.ProbeInfo) bool { return k.Kind == "c" }) {
 		s.t.Errorf("the camera is there still")
 	}
 }
