@@ -25,7 +25,7 @@
 // was a quarter of the table. If a Go version changes that description, nothing is equal, and the
 // table is merely larger.
 //
-// The table is numbers and names, by flate. It has 84,635 bytes, and the kernel reads it in 81
+// The table is numbers and names, by flate. It has 84,513 bytes, and the kernel reads it in 81
 // million instructions, once, at the first request for a type. Numbers and letters are apart, which
 // saves a tenth. Rejected, each measured on the same kernel: an arithmetic coder that is told what
 // each number depends on (59,300 bytes, but 443 lines more and 516 million instructions, so the first
