@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/user"
 	"sonde/probe/ledger"
 )
 
@@ -69,6 +70,7 @@ func (st *state) callEntries(r *amd64.Regs) (done bool) {
 	}
 	pt := asPoint(st.point)
 	r.IP = uint64(pt.addr) // it is where the call begins, whatever they have done
+	user.FixUp(r)          // its IP is valid
 	return th.completes(st, pt, r)
 }
 
@@ -149,7 +151,7 @@ func (th *thread) leavesGo(st *state, pt *point, r *amd64.Regs) (done bool) {
 	}
 	if th.told = toldNothing; !ours {
 		th.release()
-		return fixUp(r)
+		return true
 	}
 	c := &cs.stack[n]
 	cs.stack = cs.stack[:n]

@@ -74,11 +74,10 @@ func (st *state) callHandlers(r *amd64.Regs) (done bool) {
 	for m := st.nextMember(); m != nil; m = st.nextMember() {
 		switch {
 		case m.process != p:
-		case m.wants != 0 && !m.flags.Has(disabled):
-			th.wants |= m.wants
+		case m.wants != 0:
+			th.wants |= m.asks()
 		case m.flags.Has(unregistered | abandoned | disabled):
-			m.Count(ledger.Entered)
-			m.Count(ledger.Disarmed)
+			m.passed()
 		default:
 			m.Count(ledger.Entered)
 			st.begin(m, r)
@@ -92,17 +91,18 @@ func (st *state) callHandlers(r *amd64.Regs) (done bool) {
 		th.told = toldNothing
 		return fixUp(r)
 	}
+	user.FixUp(r) // its IP is valid
 	if th.wants == 0 && th.told == toldAll && pt.plan.Way <= place.Boost {
 		th.told = toldNothing
 		if r.IP = pt.slot; pt.plan.Way == place.Nothing {
 			r.IP = pt.plan.Next()
 		}
-		return fixUp(r)
+		return true
 	}
 	return th.completes(st, pt, r)
 }
 
-// fixUp makes r valid for the program. If it returns false, the goroutine has to.
+// fixUp makes r valid for the program: handlers may have changed it. If it returns false, the goroutine has to.
 func fixUp(r *amd64.Regs) (done bool) {
 	if !user.FixUp(r) {
 		r.Vector = uint64(user.NotEntered)
@@ -144,7 +144,7 @@ func (th *thread) completes(st *state, pt *point, r *amd64.Regs) (done bool) {
 		st.doing, st.next = callsGoReturns, st.list
 		return st.callGoReturns(r)
 	}
-	return fixUp(r)
+	return true
 }
 
 // moves leaves what remains of a hit to the goroutine.

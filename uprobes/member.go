@@ -75,6 +75,26 @@ func (m *member) begins() bool { return m.wants&(wantsEntry|wantsStay) != 0 }
 // ends reports whether m ends calls that have begun; such a member is never disabled.
 func (m *member) ends() bool { return m.wants&wantsExit != 0 }
 
+// asks returns what a hit of m has to do: nothing if m is disabled, as the breakpoint is another probe's, or m
+// was enabled a moment ago.
+//
+// Context: any.
+func (m *member) asks() uint8 {
+	if m.flags.Has(disabled) {
+		m.passed()
+		return 0
+	}
+	return m.wants
+}
+
+// passed counts a hit that finds m disabled, unregistered or abandoned.
+//
+// Context: any.
+func (m *member) passed() {
+	m.Count(ledger.Entered)
+	m.Count(ledger.Disarmed)
+}
+
 const (
 	unregistered ledger.Flags = 1 << iota // or its program has ended
 	abandoned                             // its handler broke the rules

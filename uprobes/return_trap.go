@@ -118,11 +118,11 @@ func (th *thread) leavesByReturn(pt *point, sp uint64) bool {
 func (th *thread) exits(st *state, r *amd64.Regs, sp uint64) (done bool) {
 	n := len(th.calls.stack) - 1
 	if n < 0 {
-		return fixUp(r)
+		return true
 	}
 	c := &th.calls.stack[n]
 	if c.slot != sp || !c.stays || c.ret != r.IP {
-		return fixUp(r)
+		return true
 	}
 	th.calls.stack = th.calls.stack[:n]
 	st.ends(c)

@@ -19,17 +19,19 @@ var (
 func (pt *point) publish() {
 	all := pt.members.All()
 	trap := len(all) > 0 && careful != nil && pt.inTrap()
-	entries, words, wants, more := uint32(0), uint32(0), uint32(0), uint32(0)
+	n, entries, words, wants, more := 0, uint32(0), uint32(0), uint32(0), uint32(0)
 	for _, m := range all {
-		trap = trap && m.trapSafe
-		if m.begins() && !m.flags.Has(disabled) {
-			entries, words, wants = entries+1, max(words, uint32(m.words)), wants|uint32(m.wants)
-			if m.wants&wantsMore != 0 {
-				more = moreEntries
-			}
+		if trap = trap && m.trapSafe; m.wants == 0 || m.flags.Has(disabled) {
+			continue
+		}
+		if n, wants = n+1, wants|uint32(m.wants); m.begins() {
+			entries, words = entries+1, max(words, uint32(m.words))
+		}
+		if m.wants&wantsMore != 0 {
+			more = moreEntries
 		}
 	}
-	if int(entries) != len(all) {
+	if n != len(all) {
 		wants = 0
 	}
 	pt.alone.Store(wants)
