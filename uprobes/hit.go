@@ -176,8 +176,8 @@ func (th *thread) handlers(members []*member, from int) (next int) {
 		next++
 		switch {
 		case m.process != p:
-		case m.ret != nil || m.user != nil:
-			th.special(m, r)
+		case m.wants != 0:
+			th.wants |= m.asks()
 		case m.startHit():
 			th.in = m
 			th.t.EnterHandler()
@@ -194,19 +194,6 @@ func (th *thread) handlers(members []*member, from int) (next int) {
 func (m *member) startHit() bool {
 	m.Count(ledger.Entered)
 	return m.enter() && !m.flags.Has(disabled)
-}
-
-// special handles a member that is not a plain probe.
-func (th *thread) special(m *member, r *amd64.Regs) {
-	switch {
-	case m.flags.Has(disabled): // the breakpoint is another probe's, or m was enabled a moment ago
-		m.Count(ledger.Entered)
-		m.Count(ledger.Disarmed)
-	case m.user != nil:
-		m.hitUser(th, r)
-	default:
-		th.wants |= m.wants
-	}
 }
 
 // goReturned calls the handlers of return probes of Go functions after a return instruction

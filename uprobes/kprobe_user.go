@@ -174,8 +174,9 @@ func InsertKprobeUserspace(k *KprobeUser) error {
 	if err != nil {
 		return err
 	}
-	ms, err := tk.add(order{u: &Uprobe{Handler: func(*Uprobe, *amd64.Regs) {}}, owner: asker()}, k.User.Addr)
-	if err != nil {
+	var ms []*member
+	u := &Uprobe{Handler: func(_ *Uprobe, r *amd64.Regs) { ms[0].pre(handling(), r) }}
+	if ms, err = tk.add(order{u: u, owner: asker()}, k.User.Addr); err != nil {
 		tk.unused()
 		return err
 	}

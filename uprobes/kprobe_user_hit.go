@@ -1,28 +1,23 @@
 package uprobes
 
-import (
-	"sonde/arch/amd64"
-	"sonde/probe/ledger"
-)
+import "sonde/arch/amd64"
 
-// hitUser calls the pre-handler, and lets th remember the post- and fault-handlers.
-func (m *member) hitUser(th *thread, r *amd64.Regs) {
+// pre is the handler of a Uprobe that stands for k at one place: it calls the pre-handler, and lets the thread
+// remember the post- and fault-handlers.
+func (m *member) pre(th *thread, r *amd64.Regs) {
 	k, done := m.user, false
-	m.Count(ledger.Entered)
-	m.call(th, func() {
-		defer func() {
-			if !done && k.FaultHandler != nil && k.FaultHandler(k, r, -1) == 1 {
-				recover()
-			}
-		}()
-		if k.PreHandler(k, r) == 1 {
-			th.wants |= wantsSkip
-		}
-		done = true
-	})
 	if k.PostHandler != nil || k.FaultHandler != nil {
 		th.after = append(th.after, m)
 	}
+	defer func() {
+		if !done && k.FaultHandler != nil && k.FaultHandler(k, r, -1) == 1 {
+			recover()
+		}
+	}()
+	if k.PreHandler(k, r) == 1 {
+		th.wants |= wantsSkip
+	}
+	done = true
 }
 
 // executed calls the post-handlers.

@@ -36,7 +36,7 @@ type member struct {
 
 	returning             // for a return probe
 	others    []*member   // all members of the same probe: in the first of them
-	user      *KprobeUser // the KprobeUser that this is an insertion of; u is unused then
+	user      *KprobeUser // the KprobeUser that this is an insertion of: see pre
 	page      frame.Frame // that user was inserted into
 	file      *file       // the file probe that this belongs to; nil: none
 	camera    *Camera     // the camera that this is the probe of

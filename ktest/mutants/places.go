@@ -28,7 +28,7 @@ var places = []Mutant{
 		Why: "what the second fault handler deals with becomes a signal",
 	},
 	{
-		Name: "any-value-of-a-pre-handler-skips", In: "uprobes.(*member).hitUser",
+		Name: "any-value-of-a-pre-handler-skips", In: "uprobes.(*member).pre",
 		Old: "r) == 1", New: "r) != 0",
 		By:  host("uprobes", "TestValueOfAPreHandler"),
 		Why: "the instruction is left out although the pre-handler did not return 1",
@@ -40,13 +40,13 @@ var places = []Mutant{
 		Why: "a fault counts as dealt with although the handler did not return 1",
 	},
 	{
-		Name: "panic-dealt-with-by-any-value", In: "uprobes.(*member).hitUser",
+		Name: "panic-dealt-with-by-any-value", In: "uprobes.(*member).pre",
 		Old: "1) == 1", New: "1) != 0",
 		By:  host("uprobes", "TestPreHandlerThatPanics"),
 		Why: "a panic of a pre-handler is forgotten although the fault handler did not return 1",
 	},
 	{
-		Name: "panic-told-as-an-exception", In: "uprobes.(*member).hitUser",
+		Name: "panic-told-as-an-exception", In: "uprobes.(*member).pre",
 		Old: "-1) ==", New: "0) ==",
 		By:  host("uprobes", "TestPreHandlerThatPanics"),
 		Why: "a fault handler takes the pre-handler's panic for a divide error",
