@@ -102,15 +102,24 @@ TEXT ·abandonedAt(SB),NOSPLIT,$0-8
 // The program's memory, by its own addresses: the tables are loaded. AC lets the kernel use them
 // where there is SMAP. FixFault leads from a page fault to the second function of each pair.
 
-// func load(addr uint64) (v uint64, ok bool)
-TEXT ·load(SB),NOSPLIT,$0-17
+// INSIDE jumps to outside unless AX is an address that a program can have.
+#define INSIDE \
+	MOVQ	$const_End, DX; \
+	CMPQ	AX, DX; \
+	JCC	outside
+
+// func LoadWord(addr uint64) (v uint64, ok bool)
+TEXT ·LoadWord(SB),NOSPLIT,$0-17
 	MOVQ	addr+0(FP), AX
+	INSIDE
 	LOADFLAGS(const_flagsAccess)
 	MOVQ	(AX), AX
 	LOADFLAGS(const_flagsFixed)
 	MOVQ	AX, v+8(FP)
 	MOVB	$1, ok+16(FP)
 	RET
+outside:
+	JMP	·loadFails(SB)
 
 TEXT ·loadFails(SB),NOSPLIT,$0-17
 	LOADFLAGS(const_flagsFixed)
@@ -118,9 +127,10 @@ TEXT ·loadFails(SB),NOSPLIT,$0-17
 	MOVB	$0, ok+16(FP)
 	RET
 
-// func loadPair(addr uint64) (first, second uint64, ok bool)
-TEXT ·loadPair(SB),NOSPLIT,$0-25
+// func LoadPair(addr uint64) (first, second uint64, ok bool)
+TEXT ·LoadPair(SB),NOSPLIT,$0-25
 	MOVQ	addr+0(FP), AX
+	INSIDE
 	LOADFLAGS(const_flagsAccess)
 	MOVQ	8(AX), CX
 	MOVQ	(AX), AX
@@ -129,6 +139,8 @@ TEXT ·loadPair(SB),NOSPLIT,$0-25
 	MOVQ	CX, second+16(FP)
 	MOVB	$1, ok+24(FP)
 	RET
+outside:
+	JMP	·loadPairFails(SB)
 
 TEXT ·loadPairFails(SB),NOSPLIT,$0-25
 	LOADFLAGS(const_flagsFixed)
@@ -137,9 +149,10 @@ TEXT ·loadPairFails(SB),NOSPLIT,$0-25
 	MOVB	$0, ok+24(FP)
 	RET
 
-// func swap(addr, v uint64) (old uint64, ok bool)
-TEXT ·swap(SB),NOSPLIT,$0-25
+// func SwapWord(addr, v uint64) (old uint64, ok bool)
+TEXT ·SwapWord(SB),NOSPLIT,$0-25
 	MOVQ	addr+0(FP), AX
+	INSIDE
 	MOVQ	v+8(FP), CX
 	LOADFLAGS(const_flagsAccess)
 	MOVQ	(AX), DX
@@ -148,6 +161,8 @@ TEXT ·swap(SB),NOSPLIT,$0-25
 	MOVQ	DX, old+16(FP)
 	MOVB	$1, ok+24(FP)
 	RET
+outside:
+	JMP	·swapFails(SB)
 
 TEXT ·swapFails(SB),NOSPLIT,$0-25
 	LOADFLAGS(const_flagsFixed)
@@ -157,15 +172,15 @@ TEXT ·swapFails(SB),NOSPLIT,$0-25
 
 // func accessAddresses() [6]uintptr
 TEXT ·accessAddresses(SB),NOSPLIT,$0-48
-	MOVQ	$·load(SB), AX
+	MOVQ	$·LoadWord(SB), AX
 	MOVQ	AX, ret_0+0(FP)
 	MOVQ	$·loadFails(SB), AX
 	MOVQ	AX, ret_1+8(FP)
-	MOVQ	$·loadPair(SB), AX
+	MOVQ	$·LoadPair(SB), AX
 	MOVQ	AX, ret_2+16(FP)
 	MOVQ	$·loadPairFails(SB), AX
 	MOVQ	AX, ret_3+24(FP)
-	MOVQ	$·swap(SB), AX
+	MOVQ	$·SwapWord(SB), AX
 	MOVQ	AX, ret_4+32(FP)
 	MOVQ	$·swapFails(SB), AX
 	MOVQ	AX, ret_5+40(FP)

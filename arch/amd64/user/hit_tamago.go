@@ -47,14 +47,27 @@ func SaveVectors(r *amd64.Regs) {
 	}
 }
 
+// LoadWord returns the 8 bytes at addr of the program that was hit. Not ok: its page is not there.
+//
+// Context: a Hit.
+//
 //go:noescape
-func load(addr uint64) (v uint64, ok bool)
+func LoadWord(addr uint64) (v uint64, ok bool)
 
+// LoadPair is LoadWord for two adjacent words.
+//
+// Context: a Hit.
+//
 //go:noescape
-func loadPair(addr uint64) (first, second uint64, ok bool)
+func LoadPair(addr uint64) (first, second uint64, ok bool)
 
+// SwapWord replaces the 8 bytes at addr, and returns the old ones. Not ok: its page is not there, or
+// the program must not write to it before the kernel has looked; nothing has changed.
+//
+// Context: a Hit.
+//
 //go:noescape
-func swap(addr, v uint64) (old uint64, ok bool)
+func SwapWord(addr, v uint64) (old uint64, ok bool)
 
 // What a page fault in one of these leads to: they return false.
 
@@ -67,38 +80,7 @@ func loadPairFails(addr uint64) (first, second uint64, ok bool)
 //go:noescape
 func swapFails(addr, v uint64) (old uint64, ok bool)
 
-// LoadWord returns the 8 bytes at addr of the program that was hit. Not ok: its page is not there.
-//
-// Context: a Hit.
-func LoadWord(addr uint64) (v uint64, ok bool) {
-	if addr >= End {
-		return 0, false
-	}
-	return load(addr)
-}
-
-// LoadPair is LoadWord for two adjacent words.
-//
-// Context: a Hit.
-func LoadPair(addr uint64) (first, second uint64, ok bool) {
-	if addr >= End {
-		return 0, 0, false
-	}
-	return loadPair(addr)
-}
-
-// SwapWord replaces the 8 bytes at addr, and returns the old ones. Not ok: its page is not there, or
-// the program must not write to it before the kernel has looked; nothing has changed.
-//
-// Context: a Hit.
-func SwapWord(addr, v uint64) (old uint64, ok bool) {
-	if addr >= End {
-		return 0, false
-	}
-	return swap(addr, v)
-}
-
-// accesses are where load, loadPair and swap begin, each with where it goes on after a fault.
+// accesses are where LoadWord, LoadPair and SwapWord begin, each with where it goes on after a fault.
 var accesses = accessAddresses()
 
 func accessAddresses() [6]uintptr
