@@ -60,19 +60,8 @@ func (cs *callList) grow(more int) bool {
 		return false
 	}
 	cs.room += more
-	cs.stack = slices.Grow(cs.stack, max(cs.room-len(cs.stack), 0))
+	cs.stack = slices.Grow(cs.stack, max(cs.room-len(cs.stack), 1))
 	return true
-}
-
-// push returns a new call, the last of the stack. Most hits allocate nothing.
-func (cs *callList) push() *call {
-	n := len(cs.stack)
-	if n < cap(cs.stack) {
-		cs.stack = cs.stack[:n+1]
-	} else {
-		cs.stack = append(cs.stack, call{})
-	}
-	return &cs.stack[n]
 }
 
 // room is how many calls, of how many probes each, a thread notes in trap context before it has noted

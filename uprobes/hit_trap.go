@@ -9,7 +9,6 @@ import (
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/prologue"
 	"sonde/arch/amd64/user"
-	"sonde/probe/ledger"
 	"sonde/uprobes/place"
 )
 
@@ -35,7 +34,7 @@ func onHit(r *amd64.Regs, at uintptr, id int) (done bool) {
 	}
 	th.told = toldAll
 	if pt.check.Kind != prologue.None {
-		if known, grows := th.decides(pt, r); !known || grows {
+		if known, grows := th.decide(st, pt, r); !known || grows {
 			th.told = toldNothing
 			return known && user.FixUp(r)
 		}
@@ -44,62 +43,10 @@ func onHit(r *amd64.Regs, at uintptr, id int) (done bool) {
 	st.thread, st.point = at, uintptr(unsafe.Pointer(pt))
 	st.list = uintptr(unsafe.Pointer(list))
 	if th.wants = uint8(pt.alone.Load()); th.wants != 0 { // there are no handlers to call
-		return th.completes(st, pt, r)
+		return completes[trapSide](th, st, pt, r)
 	}
 	st.doing, st.next = callsHits, st.list
-	return st.callHandlers(r)
-}
-
-// decides is decide. Not known: the goroutine has to find out.
-func (th *thread) decides(pt *point, r *amd64.Regs) (known, grows bool) {
-	if th.text.crowded(pt) {
-		return true, false
-	}
-	guard, ok := mach.LoadWord(r.R14 + stackGuard)
-	if !ok {
-		return false, false
-	}
-	if pt.check.Grows(r, guard) {
-		pt.check.Perform(r, uint64(pt.addr), true)
-		return true, true
-	}
-	th.told = toldDecided
-	return true, false
-}
-
-// callHandlers calls the handlers that are left, and then gets the instruction executed.
-func (st *state) callHandlers(r *amd64.Regs) (done bool) {
-	th := asThread(st.thread)
-	p := th.t.Process()
-	for m := st.nextMember(); m != nil; m = st.nextMember() {
-		switch {
-		case m.process != p:
-		case m.wants != 0:
-			th.wants |= m.asks()
-		case m.flags.Has(unregistered | abandoned | disabled):
-			m.passed()
-		default:
-			m.Count(ledger.Entered)
-			st.begin(m, r)
-			m.u.Handler(m.u, r)
-			st.End()
-			m.Count(ledger.Handled)
-		}
-	}
-	pt := asPoint(st.point)
-	if r.IP != uint64(pt.addr) { // a handler has changed IP
-		th.told = toldNothing
-		return fixUp(r)
-	}
-	user.FixUp(r) // its IP is valid
-	if th.wants == 0 && th.told == toldAll && pt.plan.Way <= place.Boost {
-		th.told = toldNothing
-		if r.IP = pt.slot; pt.plan.Way == place.Nothing {
-			r.IP = pt.plan.Next()
-		}
-		return true
-	}
-	return th.completes(st, pt, r)
+	return callHandlers[trapSide](st, r)
 }
 
 // fixUp makes r valid for the program: handlers may have changed it. If it returns false, the goroutine has to.
@@ -111,46 +58,18 @@ func fixUp(r *amd64.Regs) (done bool) {
 	return true
 }
 
-// completes is complete.
-func (th *thread) completes(st *state, pt *point, r *amd64.Regs) (done bool) {
-	if th.wants&(wantsEntry|wantsStay) != 0 {
-		if !th.enters(st, pt, r) {
-			return th.moves(r)
-		}
-		th.wants &^= wantsEntry | wantsStay
-	}
-	if th.wants&(wantsExit|wantsMore) != 0 {
-		if th.wants&wantsMore != 0 {
-			return st.begins(r)
-		}
-		return th.leaves(st, pt, r)
-	}
-	switch {
-	case th.told == toldDecided:
-		pt.check.Perform(r, r.IP, false)
-	case pt.plan.Way == place.Nothing:
-		r.IP = pt.plan.Next()
-	case pt.plan.Way == place.Boost:
-		r.IP = pt.slot
-	case pt.plan.Way == place.Step:
-		th.dueDB = false
-		keep(&th.away, pt)
-		th.saved = pt.stepped.Enter(r, pt.slot)
-	case !th.emulates(pt.plan, r):
-		return th.moves(r)
-	}
-	th.told = toldNothing
-	if th.wants&wantsReturn != 0 {
-		st.doing, st.next = callsGoReturns, st.list
-		return st.callGoReturns(r)
-	}
-	return true
-}
-
 // moves leaves what remains of a hit to the goroutine.
 func (th *thread) moves(r *amd64.Regs) (done bool) {
 	r.IP++ // as the breakpoint has left it
 	return false
+}
+
+// onAbandoned goes on with a hit whose handler has been abandoned: it implements user.Hit.
+func onAbandoned(r *amd64.Regs, _ uintptr, id int) (done bool) {
+	st := &states[id].state
+	st.abandons(asMember(st.Probe))
+	st.End()
+	return resume[trapSide](st, r)
 }
 
 // stepEnds is debug for a step that is the kernel's alone.
@@ -163,6 +82,35 @@ func (th *thread) stepEnds(r *amd64.Regs) (done bool) {
 		keep(&th.away, nil)
 	}
 	return fixUp(r)
+}
+
+// skips gets an instruction executed that the kernel has nothing to do for.
+func (th *thread) skips(pt *point, r *amd64.Regs) (done bool) {
+	th.told = toldNothing
+	if r.IP = pt.slot; pt.plan.Way == place.Nothing {
+		r.IP = pt.plan.Next()
+	}
+	return true
+}
+
+// performsHere gets the instruction executed where its breakpoint has arrived.
+func (th *thread) performsHere(st *state, pt *point, r *amd64.Regs) (done bool) {
+	switch {
+	case th.told == toldDecided:
+		pt.check.Perform(r, r.IP, false)
+	case pt.plan.Way == place.Step:
+		th.dueDB = false
+		keep(&th.away, pt)
+		th.saved = pt.stepped.Enter(r, pt.slot)
+	case !th.emulates(pt.plan, r):
+		return th.moves(r)
+	}
+	th.told = toldNothing
+	if th.wants&wantsReturn != 0 {
+		st.doing, st.next = callsGoReturns, st.list
+		return callGoReturns[trapSide](st, r)
+	}
+	return true
 }
 
 // emulates executes an instruction on r, and reports whether it did: where it would fault, or the

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"sonde/kernel/grace"
 	"sonde/kernel/mm/frame"
@@ -103,12 +104,6 @@ const (
 	disabledFlags = disabled | abandoned
 )
 
-// enter reports whether a handler may run now. leave must follow in any case.
-func (m *member) enter() bool {
-	m.running.Add(1)
-	return !m.flags.Has(unregistered | abandoned)
-}
-
 func (m *member) leave() {
 	if m.running.Add(-1) == 0 && m.flags.Has(unregistered) {
 		m.once.Do(func() { close(m.idle) })
@@ -136,43 +131,33 @@ func leaving(all []*member) (c grace.Change) {
 	return c
 }
 
-// refused counts a hit that finds m disabled, unregistered or abandoned.
-func (m *member) refused() {
-	m.Count(ledger.Disarmed)
-	m.leave()
-}
-
-// call calls a handler of m, unless m is unregistered, and counts when it ends.
-func (m *member) call(th *thread, handler func()) {
-	if !m.enter() {
-		m.refused()
-		return
-	}
-	th.counts = true
-	m.run(th, handler)
-}
-
-// tell is call without counting: for a hit that has been counted.
+// tell calls a handler of m for a hit that has been counted.
 func (m *member) tell(th *thread, handler func()) {
-	th.counts = false
-	if !m.enter() {
-		m.leave()
-		return
-	}
-	m.run(th, handler)
-}
-
-// run calls a handler of m. handlers has the same code for all handlers of a hit.
-func (m *member) run(th *thread, handler func()) {
 	defer func() {
-		if th.in != nil {
+		if th.own.Probe != 0 {
 			th.broke(recover())
 		}
 	}()
-	th.in = m
+	st := &th.own
+	if st.doing = callsAfter; th.starts(m, unregistered|abandoned) {
+		st.begin(m, nil)
+		handler()
+		th.handled()
+		st.End()
+		m.leave()
+	}
+}
+
+// starts is called before a handler of m, and reports whether it may be called: m has none of these flags. Then
+// handled and leave must follow.
+func (th *thread) starts(m *member, f ledger.Flags) bool {
+	if m.running.Add(1); m.flags.Has(f) {
+		m.leave()
+		return false
+	}
+	th.own.Probe = uintptr(unsafe.Pointer(m))
 	th.t.EnterHandler()
-	handler()
-	th.handled()
+	return true
 }
 
 // handled is called after a handler that has returned.
@@ -180,12 +165,6 @@ func (th *thread) handled() {
 	if !th.t.LeaveHandler() {
 		runtime.Goexit() // broke does the rest
 	}
-	m := th.in
-	th.in = nil
-	if th.counts {
-		m.Count(ledger.Handled)
-	}
-	m.leave()
 }
 
 // broke is called when a handler has not returned: e is what it panicked with, or nil if it
@@ -195,26 +174,15 @@ func (th *thread) broke(e any) {
 		running.Delete(mach.Goroutine())
 		runtime.Goexit()
 	}
-	m := th.in
-	th.in = nil
+	m := asMember(th.own.Probe)
+	th.own.End()
 	m.fail(th, e)
 	m.leave()
 }
 
-// countAbandoned counts a handler of m that has not returned.
-func (m *member) countAbandoned(th *thread) {
-	if th.counts || th.entering {
-		m.Count(ledger.Abandoned)
-	}
-	if th.entering {
-		m.Flying.Add(-1)
-	}
-	th.entering = false
-}
-
 // fail disables a probe whose handler did not return. The program continues.
 func (m *member) fail(th *thread, e any) {
-	m.countAbandoned(th)
+	th.own.abandons(m)
 	m.flags.Set(abandoned)
 	handler.Panicked("uprobes", fmt.Sprintf("the probe at %#x of process %d", m.vaddr, m.pid), e)
 }
@@ -222,12 +190,12 @@ func (m *member) fail(th *thread, e any) {
 // leaveBehind is called when the thread ends without its goroutine, in which a handler of m
 // does not return.
 func (m *member) leaveBehind(th *thread) {
-	m.countAbandoned(th)
+	th.own.abandons(m)
 	printk.Err("uprobes: the handler of the probe at %#x of process %d%s does not return: thread %d ends without it", m.vaddr, m.pid, m.from(), th.t.TID)
 	m.leave()
-	if c := th.leaving; c != nil { // the handlers after it will not be called
-		m.Flying.Add(-1)
-		c.of = c.of[c.next:]
+	if doing := th.own.doing; doing == callsReturns || doing == callsGoExits { // the handlers after it will not be called
+		c := asCall(th.own.call)
+		c.of = c.of[th.own.at:]
 		c.leave()
 	}
 }

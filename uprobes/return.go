@@ -5,7 +5,6 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/linux/space"
-	"sonde/probe/ledger"
 )
 
 // A call is a call of a function with return probes. Unless it stays, its return address on
@@ -19,7 +18,6 @@ type call struct {
 	// trapSafe says that all its handlers may be called in trap context, and that ret is the original.
 	trapSafe bool
 	of       []instance
-	next     int   // index of the next of these, while their handlers are called
 	same     *call // among the calls that were left: an older one with this slot
 }
 
@@ -29,17 +27,11 @@ type instance struct {
 	m                 *member
 }
 
-// makeRoom makes room for the instances of members, with as much data as is kept.
-func (c *call) makeRoom(members []*member) {
-	n, words := 0, 0
-	for _, m := range members {
-		if m.begins() {
-			n, words = n+1, max(words, min(m.words, keptWords))
-		}
-	}
+// makeRoom makes room for n more instances, each with that much data.
+func (c *call) makeRoom(n, words int) {
 	c.of = slices.Grow(c.of, n)
-	for i := range c.of[:n] {
-		if in := &c.of[:n][i]; cap(in.Data) < words {
+	for i := range n {
+		if in := &c.of[:len(c.of)+n][len(c.of)+i]; cap(in.Data) < words {
 			in.Data = make([]uint64, words)
 		}
 	}
@@ -55,107 +47,21 @@ func (in *instance) end() {
 	}
 }
 
-// enterCall says that the functions of those members that are return probes have been
-// called.
-//
-// Context: t's goroutine, IP at the functions' first instruction.
-func (th *thread) enterCall(members []*member, stays bool) {
-	r, tramp := th.Regs(), th.text.trampoline.Load()
-	var ret uint64
-	var err error
-	if stays {
-		ret, err = th.text.mem.LoadWord(r.SP)
-	} else if ret, err = th.text.mem.SwapWord(r.SP, tramp); err == nil && !th.code.has(ret) && ret != tramp && !th.isCode(ret) {
-		th.text.mem.SwapWord(r.SP, ret)
-		stays = true
-	}
-	cs := &th.calls
+// makeWay lets enters note a call: the calls that have been left are forgotten, and there is room. If it returns
+// false, there is none.
+func (th *thread) makeWay(st *state, r *amd64.Regs) bool {
+	cs, tramp := &th.calls, th.text.trampoline.Load()
 	if n := len(cs.stack); n > 0 && cs.stack[n-1].slot <= r.SP || cs.nleft > 0 {
+		ret, _ := st.LoadWord(r.SP)
 		cs.enter(r.SP, ret == tramp)
 	}
 	if len(cs.stack)+cs.nleft >= manyCalls {
 		cs.prove(func(c *call) bool {
-			v, err := th.Load(c.slot)
-			return err == nil && (v == tramp || c.stays && v == c.ret)
+			v, ok := st.LoadWord(c.slot)
+			return ok && (v == tramp || c.stays && v == c.ret)
 		})
 	}
-	real := ret
-	if ret == tramp && tramp != 0 {
-		real = cs.real(r.SP, tramp)
-	}
-	if !cs.mayNote() {
-		th.enlist(new(call), members, real, false)
-	} else {
-		c := cs.push()
-		c.slot, c.ret, c.stays, c.trapSafe = r.SP, ret, stays, ret != tramp
-		if th.enlist(c, members, real, err == nil); len(c.of) > 0 {
-			return
-		}
-		cs.stack = cs.stack[:len(cs.stack)-1]
-	}
-	if err == nil && ret != tramp && !stays { // nobody waits for its return
-		th.text.mem.SwapWord(r.SP, ret)
-	}
-}
-
-// enlist makes the instances of a call of the members that want one; if there is no room for calls,
-// of none.
-func (th *thread) enlist(c *call, members []*member, ret uint64, room bool) {
-	if th.wants&wantsMore != 0 {
-		c.makeRoom(members)
-	}
-	for _, m := range members {
-		if !m.begins() || m.flags.Has(disabled) || m.process != th.t.Process() {
-			continue
-		}
-		if n := m.Begin(); !room || m.beyond(n) { // without room it has no stack, and will not get far
-			m.End(ledger.NoInst)
-			continue
-		}
-		if n := len(c.of); n == cap(c.of) {
-			c.of = append(c.of, instance{})[:n]
-		}
-		in := c.more()
-		in.RetAddr, in.RP, in.m = ret, m.ret, m
-		in.Data = in.Data[:0] // by itself, it stores no pointer
-		if m.wants&wantsMore != 0 && !th.wanted(in) {
-			in.end()
-			continue
-		}
-		c.of = c.of[:len(c.of)+1]
-		c.trapSafe = c.trapSafe && m.trapSafe
-	}
-	if th.handling {
-		th.finish()
-		th.Regs().IP = uint64(members[0].point.addr) // it is where the call begins, whatever they have done
-	}
-}
-
-// wanted gives a call its data and calls its entry handler, if there is one. It reports whether its
-// return is wanted.
-func (th *thread) wanted(in *instance) (wanted bool) {
-	m := in.m
-	if cap(in.Data) < m.words {
-		in.Data = make([]uint64, m.words)
-	}
-	in.Data = in.Data[:m.words]
-	clear(in.Data)
-	if m.ret.EntryHandler == nil {
-		return true
-	}
-	if !m.enter() {
-		m.End(ledger.Disarmed)
-		m.leave()
-		return false
-	}
-	th.begin()
-	th.counts, th.entering = false, true
-	m.run(th, func() { wanted = m.ret.EntryHandler(&in.UretprobeInstance, th.Regs()) == 0 })
-	if th.entering && !wanted { // if it has panicked, that is counted
-		m.End(ledger.Declined)
-	}
-	th.entering = false
-	return wanted
+	return cs.mayNote()
 }
 
 // beyond reports whether n calls at the same time are more than there may be.
@@ -186,28 +92,13 @@ func (th *thread) returned() bool {
 		if r.IP = c.ret; r.IP == tramp {
 			r.IP = th.calls.real(slot, tramp)
 		}
-		th.callReturned(c, r)
+		th.own.ends(c)
+		th.begin()
+		th.run()
 		if c.ret != tramp || r.SP-8 != slot {
 			return true
 		}
 	}
-}
-
-// callReturned calls the handlers of a call that has returned.
-func (th *thread) callReturned(c *call, r *amd64.Regs) {
-	th.leaving = c
-	th.begin()
-	for i := range c.of {
-		in := &c.of[i]
-		c.next = i + 1
-		m := in.m
-		m.call(th, func() { in.RP.Handler(&in.UretprobeInstance, r) })
-		m.Flying.Add(-1) // behind what call has counted
-		in.end()
-	}
-	th.finish()
-	th.leaving = nil
-	c.of = c.of[:0]
 }
 
 // A function that is entered by a jump or, as _start, by the kernel has no return address on top of its stack,

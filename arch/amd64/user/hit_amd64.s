@@ -119,7 +119,9 @@ TEXT ·LoadWord(SB),NOSPLIT,$0-17
 	MOVB	$1, ok+16(FP)
 	RET
 outside:
-	JMP	·loadFails(SB)
+	MOVQ	$0, v+8(FP)
+	MOVB	$0, ok+16(FP)
+	RET
 
 TEXT ·loadFails(SB),NOSPLIT,$0-17
 	LOADFLAGS(const_flagsFixed)
@@ -140,7 +142,10 @@ TEXT ·LoadPair(SB),NOSPLIT,$0-25
 	MOVB	$1, ok+24(FP)
 	RET
 outside:
-	JMP	·loadPairFails(SB)
+	MOVQ	$0, first+8(FP)
+	MOVQ	$0, second+16(FP)
+	MOVB	$0, ok+24(FP)
+	RET
 
 TEXT ·loadPairFails(SB),NOSPLIT,$0-25
 	LOADFLAGS(const_flagsFixed)
@@ -162,7 +167,9 @@ TEXT ·SwapWord(SB),NOSPLIT,$0-25
 	MOVB	$1, ok+24(FP)
 	RET
 outside:
-	JMP	·swapFails(SB)
+	MOVQ	$0, old+16(FP)
+	MOVB	$0, ok+24(FP)
+	RET
 
 TEXT ·swapFails(SB),NOSPLIT,$0-25
 	LOADFLAGS(const_flagsFixed)
