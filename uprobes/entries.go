@@ -9,6 +9,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/user"
+	"sonde/linux/space"
 	"sonde/probe/ledger"
 	"sonde/uprobes/place"
 )
@@ -134,23 +135,6 @@ func (c *call) holds(pt *point) bool {
 		}
 	}
 	return true
-}
-
-// knowsCode is isCode for what is known.
-//
-//go:noinline
-func (th *thread) knowsCode(addr uint64) bool {
-	all := th.text.areas.Load()
-	if all == nil {
-		return false
-	}
-	for i := range all {
-		if a := &all[i]; a.has(addr) {
-			th.code = *a
-			return true
-		}
-	}
-	return false
 }
 
 // enlists makes the instances of a call, for which there is room.
@@ -304,4 +288,78 @@ func (th *thread) holdHere(st *state, r *amd64.Regs, sp uint64) (slot uint64, ok
 		return 0, false
 	}
 	return th.hold(th.text.goroutines.find(r.R14), sp, lo, hi)
+}
+
+// makeWay lets enters note a call: the calls that have been left are forgotten, and there is room. If it returns
+// false, there is none.
+func (th *thread) makeWay(st *state, r *amd64.Regs) bool {
+	cs, tramp := &th.calls, th.text.trampoline.Load()
+	if n := len(cs.stack); n > 0 && cs.stack[n-1].slot <= r.SP || cs.nleft > 0 {
+		ret, _ := st.LoadWord(r.SP)
+		cs.enter(r.SP, ret == tramp)
+	}
+	if len(cs.stack)+cs.nleft >= manyCalls {
+		cs.prove(func(c *call) bool {
+			v, ok := st.LoadWord(c.slot)
+			return ok && (v == tramp || c.stays && v == c.ret)
+		})
+	}
+	return cs.mayNote()
+}
+
+// beyond reports whether n calls at the same time are more than there may be.
+func (m *member) beyond(n int64) bool { return m.most != 0 && n > m.most }
+
+// A function that is entered by a jump or, as _start, by the kernel has no return address on top of its stack,
+// but whatever is there: a number, an argument. It stays as it is. What is no address of code is no return
+// address; Linux takes the word for one, and such a program reads the trampoline's address, or returns to it.
+//
+// Rejected: asking whether a call is in front of that address. Signal handlers and coroutines return to where
+// there is none.
+
+// area is one of code that calls return to; the zero value has no address.
+type area struct{ from, size uint64 }
+
+// has reports whether an address is in it.
+//
+// Context: any.
+func (a *area) has(addr uint64) bool { return addr-a.from < a.size }
+
+// areas are those seen last, the last first. Only the slow path takes the time to ask the address space.
+type areas [8]area
+
+// isCode reports whether calls may return to an address.
+func (th *thread) isCode(addr uint64) bool {
+	if th.knowsCode(addr) {
+		return true
+	}
+	a, ok := th.text.mem.At(addr)
+	if !ok || a.Prot&space.Exec == 0 {
+		return false
+	}
+	all := new(areas)
+	if old := th.text.areas.Load(); old != nil {
+		copy(all[1:], old[:])
+	}
+	all[0] = area{a.Start, a.End - a.Start}
+	th.code = all[0]
+	th.text.areas.Store(all)
+	return true
+}
+
+// knowsCode is isCode for what is known.
+//
+//go:noinline
+func (th *thread) knowsCode(addr uint64) bool {
+	all := th.text.areas.Load()
+	if all == nil {
+		return false
+	}
+	for i := range all {
+		if a := &all[i]; a.has(addr) {
+			th.code = *a
+			return true
+		}
+	}
+	return false
 }

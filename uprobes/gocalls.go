@@ -110,19 +110,3 @@ func (cs *callList) returnsTo(slot uint64) {
 		cs.stack = cs.stack[:len(cs.stack)-1]
 	}
 }
-
-// exitGo is exit for a Go function: its return instruction has been executed; sp was the stack pointer before it.
-func (th *thread) exitGo(sp uint64) {
-	st, r := &th.own, th.Regs()
-	slot, ok := th.holdHere(st, r, sp)
-	if !ok {
-		return
-	}
-	th.held.returnsTo(slot)
-	if c := th.held.last(slot); c != nil {
-		th.begin()
-		endsGo[goroutineSide](st, c, r)
-	} else {
-		th.release()
-	}
-}

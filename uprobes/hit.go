@@ -1,11 +1,15 @@
 package uprobes
 
+// A hit begins where its breakpoint arrives, or in the thread's goroutine. In the trap, all that may need the
+// goroutine is done before anything has changed, or leaves a note for it (told).
+
 import (
 	"runtime"
 	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/prologue"
+	"sonde/arch/amd64/user"
 	"sonde/linux/proc"
 )
 
@@ -13,6 +17,74 @@ const (
 	vecDebug      = amd64.VEC_DB
 	vecBreakpoint = amd64.VEC_BP
 )
+
+// onHit implements user.Hit for the thread that tie has passed on.
+//
+// Context: trap.
+func onHit(r *amd64.Regs, at uintptr, id int) (done bool) {
+	th, st := asThread(at), &states[id].state
+	switch {
+	case r.Vector == vecDebug:
+		return th.stepEnds(r)
+	case r.Vector != vecBreakpoint:
+		return th.comesBack(st, r)
+	}
+	addr := uintptr(r.IP) - 1
+	pt := th.text.points.First(addr)
+	if pt == nil || pt.addr != addr {
+		if pt = th.text.points.Find(addr); pt == nil {
+			return false
+		}
+	}
+	list := pt.trap.Load()
+	if list == nil || r.Flags&amd64.RFLAGS_TF != 0 || th.again.ip != 0 || th.after != nil {
+		return false
+	}
+	th.told = toldAll
+	if pt.check.Kind != prologue.None {
+		if known, grows := th.decide(st, pt, r); !known || grows {
+			th.told = toldNothing
+			return known && user.FixUp(r)
+		}
+	}
+	r.IP = uint64(addr)
+	st.thread, st.point = at, uintptr(unsafe.Pointer(pt))
+	st.list = uintptr(unsafe.Pointer(list))
+	if th.wants = uint8(pt.alone.Load()); th.wants != 0 { // there are no handlers to call
+		return completes[trapSide](th, st, pt, r)
+	}
+	st.doing, st.next = callsHits, st.list
+	return callHandlers[trapSide](st, r)
+}
+
+// fixUp makes r valid for the program: handlers may have changed it. If it returns false, the goroutine has to.
+//
+// Context: trap.
+func fixUp(r *amd64.Regs) (done bool) {
+	if !user.FixUp(r) {
+		r.Vector = uint64(user.NotEntered)
+		return false
+	}
+	return true
+}
+
+// moves leaves what remains of a hit to the goroutine.
+//
+// Context: trap.
+func (th *thread) moves(r *amd64.Regs) (done bool) {
+	r.IP++ // as the breakpoint has left it
+	return false
+}
+
+// onAbandoned goes on with a hit whose handler has been abandoned: it implements user.Hit.
+//
+// Context: trap.
+func onAbandoned(r *amd64.Regs, _ uintptr, id int) (done bool) {
+	st := &states[id].state
+	st.abandons(asMember(st.Probe))
+	st.End()
+	return resume[trapSide](st, r)
+}
 
 // Under QEMU, a hit costs what it takes to look up each return, each indirect call and each
 // call into another page, more than the instructions themselves. So the usual hit has few

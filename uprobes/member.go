@@ -1,19 +1,14 @@
 package uprobes
 
 import (
-	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"sonde/kernel/grace"
 	"sonde/kernel/mm/frame"
-	"sonde/kernel/printk"
 	"sonde/linux/proc"
 	"sonde/linux/program"
-	"sonde/probe/handler"
 	"sonde/probe/ledger"
 )
 
@@ -129,81 +124,4 @@ func leaving(all []*member) (c grace.Change) {
 		c.Then = append(c.Then, m.drain)
 	}
 	return c
-}
-
-// tell calls a handler of m for a hit that has been counted.
-func (m *member) tell(th *thread, handler func()) {
-	defer func() {
-		if th.own.Probe != 0 {
-			th.broke(recover())
-		}
-	}()
-	st := &th.own
-	if st.doing = callsAfter; th.starts(m, unregistered|abandoned) {
-		st.begin(m, nil)
-		handler()
-		th.handled()
-		st.End()
-		m.leave()
-	}
-}
-
-// starts is called before a handler of m, and reports whether it may be called: m has none of these flags. Then
-// handled and leave must follow.
-func (th *thread) starts(m *member, f ledger.Flags) bool {
-	if m.running.Add(1); m.flags.Has(f) {
-		m.leave()
-		return false
-	}
-	th.own.Probe = uintptr(unsafe.Pointer(m))
-	th.t.EnterHandler()
-	return true
-}
-
-// handled is called after a handler that has returned.
-func (th *thread) handled() {
-	if !th.t.LeaveHandler() {
-		runtime.Goexit() // broke does the rest
-	}
-}
-
-// broke is called when a handler has not returned: e is what it panicked with, or nil if it
-// ended its goroutine. Or its thread has ended without it; then forget has done the rest.
-func (th *thread) broke(e any) {
-	if !th.t.LeaveHandler() {
-		running.Delete(mach.Goroutine())
-		runtime.Goexit()
-	}
-	m := asMember(th.own.Probe)
-	th.own.End()
-	m.fail(th, e)
-	m.leave()
-}
-
-// fail disables a probe whose handler did not return. The program continues.
-func (m *member) fail(th *thread, e any) {
-	th.own.abandons(m)
-	m.flags.Set(abandoned)
-	handler.Panicked("uprobes", fmt.Sprintf("the probe at %#x of process %d", m.vaddr, m.pid), e)
-}
-
-// leaveBehind is called when the thread ends without its goroutine, in which a handler of m
-// does not return.
-func (m *member) leaveBehind(th *thread) {
-	th.own.abandons(m)
-	printk.Err("uprobes: the handler of the probe at %#x of process %d%s does not return: thread %d ends without it", m.vaddr, m.pid, m.from(), th.t.TID)
-	m.leave()
-	if doing := th.own.doing; doing == callsReturns || doing == callsGoExits { // the handlers after it will not be called
-		c := asCall(th.own.call)
-		c.of = c.of[th.own.at:]
-		c.leave()
-	}
-}
-
-// from names m's module.
-func (m *member) from() string {
-	if m.owner == "" {
-		return ""
-	}
-	return " by module " + m.owner
 }
