@@ -200,6 +200,9 @@ sonde.elf: show=5 -- COMMAND \; COMMAND. They are shown page by page, five secon
 // hint is the text before the first prompt, and before noKeyboard.
 const hint = "help lists the commands; Tab completes what you type.\n"
 
+// try is a line that shows something, if there is its command.
+const try = "funccount -c 'cat /proc/version' 'vfs.*'"
+
 // sizeTerminal takes the size of the terminal from the command line, where the launcher puts it. ^L
 // asks the terminal itself.
 func sizeTerminal() {
@@ -222,6 +225,9 @@ func interact() {
 	printk.Info("boot: shell after %d ms", time.Duration(cpu.Nanotime()).Milliseconds())
 	s.Terminal = console.TTY
 	io.WriteString(out, hint)
+	if s.Has(strings.Fields(try)[0]) {
+		io.WriteString(out, "Try: "+try+"\n")
+	}
 	if console.LacksKeyboard() {
 		io.WriteString(out, noKeyboard)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,10 @@ func TestPrompt(t *testing.T) {
 		t.Run(m, func(t *testing.T) {
 			c := startConsole(t, machine.Config{Machine: m, SMP: 2})
 			c.see(`help lists the commands; Tab completes`)
+			const try = "funccount -c 'cat /proc/version' 'vfs.*'"
+			c.see(`(?m)^Try: ` + regexp.QuoteMeta(try) + `\r?$`)
+			c.enter(try)
+			c.see(`(?m)^@\[vfs\.Read\]: [1-9]\d*\r?$`)
 			c.enter("echo a\x7fb") // backspace
 			c.see(`(?m)^b\r?$`)
 			c.enter("nosuchcommand")

@@ -86,6 +86,9 @@ var builtins = []*Command{
 	poweroffCommand, psCommand, rebootCommand, rmmodCommand, sysctlCommand, unameCommand, uptimeCommand, waitCommand,
 }
 
+// Has reports whether there is a command of the shell's own.
+func (s *Shell) Has(name string) bool { return s.commands[name] != nil }
+
 // Commands returns all commands, sorted by name.
 func (s *Shell) Commands() []*Command {
 	all := make([]*Command, 0, len(s.commands))
