@@ -24,8 +24,8 @@ var files embed.FS
 // A Tool is a script.
 type Tool struct {
 	Name   string
-	Usage  string // its parameters
-	Help   string // what it does
+	Usage  string   // its parameters
+	Help   string   // what it does
 	prints []string // calls, each of one map
 	params []param
 	text   string

@@ -102,7 +102,7 @@ func TestPlacesOfPrograms(t *testing.T) {
 		"uprobe:libc:mall*": program, "u:libc:malloc": program, "myprog:main.main": program, `"/a:b/c":main`: program} {
 		bare := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(place, "kprobe:"), "k:"), "uprobe:"), "u:")
 		got, err := tool.Script([]string{place}, "", 0)
-		if want = config+strings.ReplaceAll(want, "P", bare)+"END { print(@); }\n"; err != nil || got != want {
+		if want = config + strings.ReplaceAll(want, "P", bare) + "END { print(@); }\n"; err != nil || got != want {
 			t.Errorf("%s: %v\ngot  %swant %s", place, err, got, want)
 		}
 	}
