@@ -147,9 +147,10 @@ func filmGo(t *suites.T) {
 	t.Must(err)
 	defer own.Close()
 	c := uprobes.Camera{Film: own, Return: true, Blocks: !inTrap}
-	r := p.start(t, nil)
-	c.RP.U.Pid, c.RP.U.Vaddr = r.p.PID, p.addr(t, r.p, "main.deep")
-	t.Must(uprobes.RegisterCamera(&c))
+	r := p.start(t, func(in *proc.Process) {
+		c.RP.U.Pid, c.RP.U.Vaddr = in.PID, p.addr(t, in, "main.deep")
+		t.Must(uprobes.RegisterCamera(&c))
+	})
 	t.Until("the recording is over", own.Done)
 	frames, _ := own.Recorded()
 	uprobes.UnregisterCamera(&c)

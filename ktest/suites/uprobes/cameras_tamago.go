@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"sonde/arch/amd64"
+	"sonde/kernel/abi"
 	"sonde/kernel/cpu"
 	"sonde/kernel/vfs"
 	"sonde/ktest/suites"
+	"sonde/linux/proc"
 	"sonde/probe/glass"
 	"sonde/uprobes"
 )
@@ -97,8 +99,11 @@ func filmDies(t *suites.T) {
 		}
 	}}
 	t.Must(uprobes.RegisterUprobe(u))
+	t.Must(r.p.Send(proc.SignalOf(abi.SIGSTOP))) // so that the handler knows the film at the recorded hit
+	t.Until("the program to stop", func() bool { return r.p.State() == "T" })
 	f = record(t, r.p, filmedFunction, 200, false)
 	own.Store(f)
+	t.Must(r.p.Send(proc.SignalOf(abi.SIGCONT)))
 	t.Until("the recording is over", f.film.Done)
 	frames, _ := f.film.Recorded()
 	f.close()
