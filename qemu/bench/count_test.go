@@ -75,14 +75,15 @@ func TestProgramsTakeFewInstructions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
 	}
-	got := counted(t, countedRuns, "link bpf_empty bpf_count bpf_count_go bpf_keyed bpf_log2 bpf_log2_go bpf_record bpf_b bpf_r bpf_ro bpf_ur u bpf_u u_thread bpf_u_thread")
+	got := counted(t, countedRuns, "link bpf_empty bpf_count bpf_count_go bpf_keyed bpf_log2 bpf_log2_go bt_count bt_hist bt_lhist bpf_record bpf_b bpf_r bpf_ro bpf_ur u bpf_u u_thread bpf_u_thread")
 	besideLinux(t, got, map[string]float64{"bpf_b": 60, "bpf_count": 7, "bpf_r": 70, "bpf_ro": 45, "bpf_u": 40, "bpf_ur": 40})
 	for name, most := range map[string]int{"bpf_keyed": 110, "bpf_record": 90} {
 		if n := got[name] - got["link"]; got["link"] == 0 || n <= 0 || n > most {
 			t.Errorf("%s takes %d instructions more than an empty handler, %d: 1 to %d are usual", name, n, got["link"], most)
 		}
 	}
-	for name, most := range map[string]int{"bpf_empty": 11, "bpf_count": 14, "bpf_count_go": 8, "bpf_log2": 26, "bpf_log2_go": 12} { // fused
+	for name, most := range map[string]int{"bpf_empty": 11, "bpf_count": 14, "bpf_count_go": 8, "bpf_log2": 26, "bpf_log2_go": 12,
+		"bt_count": 10, "bt_hist": 16, "bt_lhist": 20} { // fused
 		if n := got[name]; n < 5 || n > most {
 			t.Errorf("%s takes %d instructions: 5 to %d are usual", name, n, most)
 		}

@@ -3,12 +3,18 @@
 package bench
 
 import (
+	"sonde/arch/amd64/goabi"
+	"sonde/bpf"
+	"sonde/kernel/cpu"
 	"sonde/probe/attach"
 	"sonde/probe/program"
+	"sonde/trace/lang"
 )
 
 // The rows of programs: the same probe by a jump, with an empty handler of Go's, and with programs. What a
 // program takes is its row less link.
+//
+// bt_count, bt_hist and bt_lhist are scripts' programs, where bpf_count_go has its.
 //
 // bpf_count and bpf_log2 are put into the detour of a function in assembly, where all is live, and those of _go into that
 // of one that Go has compiled. bpf_b, bpf_r and bpf_ro are bpf_count's program where rows b, r and ro have theirs.
@@ -19,6 +25,9 @@ func init() {
 	}
 	for _, p := range []struct{ name, text string }{{"bpf_count_go", counting}, {"bpf_log2_go", histogram}} {
 		rows = append(rows, row{name: p.name, target: callGo, plant: plantProgram(p.name, p.text, "sonde/shell/bench.targetGo"), jump: true, event: true})
+	}
+	for _, s := range []struct{ name, text string }{{"bt_count", "@ = count()"}, {"bt_hist", "@ = hist(arg0)"}, {"bt_lhist", "@ = lhist(arg0, 10, 100, 10)"}} {
+		rows = append(rows, row{name: s.name, target: callGo, plant: plantScript("kprobe:f { "+s.text+"; }", "sonde/shell/bench.targetGo"), jump: true, event: true})
 	}
 	rows = append(rows, row{name: "bpf_b", target: callMov, plant: plantProgram("bpf_b", counting, probed), event: true})
 	for _, jump := range []bool{false, true} {
@@ -44,12 +53,54 @@ func plantProgram(name, text, at string) func() (func(), error) {
 	}
 }
 
+// plantScript attaches the only program of a script, which runs at once.
+func plantScript(text, at string) func() (func(), error) {
+	return func() (func(), error) {
+		s, err := lang.Parse("bench", text)
+		if err != nil {
+			return nil, err
+		}
+		u, err := lang.Compile(s, &lang.Options{Resolver: anywhere{}, CPUs: cpu.Num()})
+		if err != nil {
+			return nil, err
+		}
+		p := &bpf.Program{Name: "bench", Type: bpf.Kprobe, Insns: u.Programs[0].Insns}
+		var maps []*program.Map
+		for _, spec := range u.Specs {
+			m, err := program.NewMap(*spec)
+			if err != nil {
+				return nil, err
+			}
+			maps, p.Maps = append(maps, m), append(p.Maps, &m.Spec)
+		}
+		runs := make([]byte, u.Specs[lang.ControlMap].ValueSize)
+		runs[lang.ControlActive] = 1
+		if err := maps[lang.ControlMap].Update(0, make([]byte, 4), runs, program.Any); err != nil {
+			return nil, err
+		}
+		_, remove, err := attachLoaded(p, maps, at)
+		return remove, err
+	}
+}
+
+// anywhere resolves a function whose first argument is in AX.
+type anywhere struct{}
+
+func (anywhere) Target(*lang.Point) (*lang.Target, error) {
+	return &lang.Target{Args: []int{goabi.PtRegsAX}}, nil
+}
+
 // attachProgram attaches a program to a place.
 func attachProgram(name, text, at string) (l *program.Link, remove func(), err error) {
 	p, maps, err := program.Assemble(name, text)
 	if err != nil {
 		return nil, nil, err
 	}
+	return attachLoaded(p, maps, at)
+}
+
+// attachLoaded loads a program and attaches it. The maps are its own then.
+func attachLoaded(p *bpf.Program, maps []*program.Map, at string) (l *program.Link, remove func(), err error) {
 	prog, err := program.Load(p, maps, nil)
 	for _, m := range maps {
 		m.Close()
