@@ -29,7 +29,14 @@ type follower struct {
 	// guarded by mu:
 	points           map[*proc.Process]*point
 	past             ledger.Ledger // of processes that do not run the file any more
+	refused          map[*proc.Process]refused
 	disabled, closed bool
+}
+
+// refused is where a process has the variable, and cannot be watched.
+type refused struct {
+	memory *proc.Memory
+	addr   uintptr
 }
 
 // The numbers of the system calls by which a program maps libraries, and drops them.
@@ -43,7 +50,7 @@ func follow(table *proc.Table, at *attach.Place) (attach.Attachment, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &follower{place: at, variable: v, table: table, points: map[*proc.Process]*point{}, disabled: at.Link.Options.Disabled}
+	f := &follower{place: at, variable: v, table: table, points: map[*proc.Process]*point{}, refused: map[*proc.Process]refused{}, disabled: at.Link.Options.Disabled}
 	addr := uintptr(v.addr) // what is added to it is whole pages
 	model := &point{addr: addr, length: v.length(addr), typ: at.Site.Access, handler: func(*Hit, *amd64.Regs) {}}
 	if err := model.check(); err != nil {
@@ -97,9 +104,15 @@ func (f *follower) renew(p *proc.Process) {
 		f.drop(old)
 	}
 	if err != nil { // it runs something else
+		delete(f.refused, p)
 		return
 	}
-	if err := f.set(p, addr, length); err != nil {
+	at := refused{mem, addr}
+	if err := f.set(p, addr, length); err == nil {
+		delete(f.refused, p)
+	} else if f.refused[p] != at { // counted once, however often it is tried
+		maps.DeleteFunc(f.refused, func(p *proc.Process, _ refused) bool { return p.Memory() == nil }) // those that have ended
+		f.refused[p] = at
 		f.unset.Unset(err)
 	}
 }

@@ -223,7 +223,13 @@ func TestFollowWithoutRegister(t *testing.T) {
 	files, err := syscalls.NewFiles(vfs.Root.RootPlace())
 	must(t, err)
 	run := func() {
-		p, err := w.Table.Start(proc.Spec{Image: imageOf(t, w, "/bin/follow", write), Resources: files})
+		maps := func(p *proctest.Player) { // each time, it is looked whether the variable is there
+			for range 3 {
+				p.Call(mmap, 0, space.PageSize, 3, 0x22, ^uint64(0), 0)
+			}
+			write(p)
+		}
+		p, err := w.Table.Start(proc.Spec{Image: imageOf(t, w, "/bin/follow", maps), Resources: files})
 		must(t, err)
 		<-p.Done()
 	}

@@ -121,7 +121,7 @@ func TestWatchInPrograms(t *testing.T) {
 			[]string{"@: 360", "@last: 60", "]: 60", "!unset"}}, // more than there are debug registers, one after the other
 		{`bt -q -e 'watchpoint:"/bin/movable":shared:8:w { @[comm] = count(); }' -c 'movable; sixty'`, []string{"@[movable]: 60", "!sixty"}},
 		{"bt -q -e 'watchpoint:printk.consoleLevel:4:w, watchpoint:printk.consoleLevel:2:w, watchpoint:printk.consoleLevel:1:w, watchpoint:printk.consoleLevel:4:w { } watchpoint:/bin/sixty:shared:8:w { @ = count(); }' -c sixty",
-			[]string{"bt: watchpoint:/bin/sixty:shared:8:w: unset at 1 of its places in programs, where no hit is seen: ", "all debug registers are in use: 0 w sonde/kernel/printk.consoleLevel+0x0", "!@:"}},
+			[]string{"bt: watchpoint:/bin/sixty:shared:8:w: unset at 1 of its places in programs, where no hit is seen: ", "all debug registers are in use: 0 w sonde/kernel/printk.consoleLevel+0x0", "@: 0"}},
 		{"bt -e 'watchpoint:/bin/sixty:nosuch:8:w { }'", []string{"there is no variable nosuch"}},
 		{"bt -e 'watchpoint:/bin/sixty:shared+4:8:w { }'", []string{"must be a multiple of the length, 8"}},
 		{"kwatch w@printk.consoleLevel dmesg -n 5", []string{"!locked instructions"}},

@@ -34,7 +34,7 @@ var toolRuns = []toolRun{
 	{name: "sigsnoop", command: `sigsnoop -v -c '/bin/sh -c "kill -USR1 \$\$"'`, shape: []string{`TIME +PID +COMM +SIG TPID +TCOMM`, `\S+ +\d+ +kill +10 \d+ +sh`}},
 	{name: "writelat", command: "writelat -v -c '/bin/cat /proc/uptime'", shape: []string{`@us\[cat\]:`}, sum: "kretprobe:vfs_write", most: true},
 	{name: "pagefaults", command: "pagefaults -v -c '/bin/cat /proc/uptime'", shape: []string{`@\[cat\]: [1-9]\d+`}, sum: "kprobe:exc_page_fault"},
-	{name: "gcpauses", command: "gcpauses -v -c 'repeat 20 cat /proc/kallsyms > /dev/null'", shape: []string{`@us:`}, sum: "kretprobe:runtime.startTheWorldWithSema"},
+	{name: "gcpauses", command: "gcpauses -v -c 'repeat 20 cat /proc/kallsyms > /dev/null'", shape: []string{`@us:`}, sum: "kretprobe:runtime.startTheWorldWithSema", most: true}, // it may begin in a pause
 	{name: "mutexwait", command: `mutexwait -v -c '/bin/sh -c "cat /proc/uptime | cat | cat"'`, shape: []string{`kretprobe:internal/sync`}},
 	{name: "mallocstacks", command: "mallocstacks 1 -v -c '/bin/cat /proc/uptime'", shape: []string{`@bytes\[`, ` {4}runtime\.mallocgc\+\d+`}},
 	{name: "hardirqs", command: "hardirqs -v -c '/bin/sleep 0.1'", shape: []string{`@count\[\d+, timer\]: [1-9]\d*`, `@ns\[\d+\]:`}},

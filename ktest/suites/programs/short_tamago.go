@@ -152,12 +152,16 @@ func shortTime(t *suites.T) {
 	start, remove := starts(t, asks)
 	defer remove()
 	p := start()
-	for range 5 {
+	before, _ := p.Usage()
+	fair := false // the host may stop the machine while the program runs, but not in each run
+	for try := 0; try < 20 && !fair; try++ {
 		runs(t, p)
+		now, _ := p.Usage()
+		user, system := now.User-before.User, now.System-before.System
+		fair, before = user > 0 && 5*system >= user+system, now
 	}
-	u, _ := p.Usage()
-	if u.User == 0 || 5*u.System < u.User+u.System {
-		t.Errorf("%v in the program, %v in the kernel", u.User, u.System)
+	if !fair {
+		t.Errorf("%v in the program, %v in the kernel", before.User, before.System)
 	}
 	kill(t, p)
 }
