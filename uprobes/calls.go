@@ -9,26 +9,6 @@ import (
 	"sonde/probe/ledger"
 )
 
-// A call is a call of a function with return probes. Unless it stays, its return address on
-// the stack has been replaced by the trampoline's. A function that ends with a jump to
-// another probed function has two calls with one stack slot.
-type call struct {
-	slot  uint64 // on the stack
-	ret   uint64 // the return address that was there, that of the trampoline for the second call with a slot
-	stays bool   // the word in the slot is unchanged: the exits have points, or it is no return address
-	left  bool   // it has been left, and counted as abandoned
-	// trapSafe says that all its handlers may be called in trap context, and that ret is the original.
-	trapSafe bool
-	of       []instance
-	same     *call // among the calls that were left: an older one with this slot
-}
-
-// instance is one call of one probe.
-type instance struct {
-	UretprobeInstance // behind the last of a call, its Data is kept for the next one
-	m                 *member
-}
-
 // callList has the calls of a thread that return probes wait for. They are found by their
 // stack slots, so the order in which they return does not matter: coroutines switch stacks.
 // Each call and each return takes a few steps, however many calls there are.
@@ -80,8 +60,19 @@ func (cs *callList) grow(more int) bool {
 		return false
 	}
 	cs.room += more
-	cs.stack = slices.Grow(cs.stack, max(cs.room-len(cs.stack), 1))
+	cs.stack = slices.Grow(cs.stack, max(cs.room-len(cs.stack), 0))
 	return true
+}
+
+// push returns a new call, the last of the stack. Most hits allocate nothing.
+func (cs *callList) push() *call {
+	n := len(cs.stack)
+	if n < cap(cs.stack) {
+		cs.stack = cs.stack[:n+1]
+	} else {
+		cs.stack = append(cs.stack, call{})
+	}
+	return &cs.stack[n]
 }
 
 // room is how many calls, of how many probes each, a thread notes in trap context before it has noted
@@ -309,25 +300,5 @@ func (c *call) undoLeave() {
 		m := c.of[i].m
 		m.Flying.Add(1)
 		m.Uncount(ledger.Abandoned)
-	}
-}
-
-// makeRoom makes room for n more instances, each with that much data.
-func (c *call) makeRoom(n, words int) {
-	c.of = slices.Grow(c.of, n)
-	for i := range n {
-		if in := &c.of[:len(c.of)+n][len(c.of)+i]; cap(in.Data) < words {
-			in.Data = make([]uint64, words)
-		}
-	}
-}
-
-// more returns the instance behind the last, for which there is room.
-func (c *call) more() *instance { return &c.of[:len(c.of)+1][len(c.of)] }
-
-// end forgets what in is an instance of: it may not be reused for a long time.
-func (in *instance) end() {
-	if in.RP, in.m = nil, nil; cap(in.Data) > keptWords {
-		in.Data = nil
 	}
 }

@@ -4,6 +4,7 @@ package uprobes
 
 import (
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/prologue"
 	"sonde/probe/glass"
 	"sonde/probe/ledger"
 	"sonde/uprobes/place"
@@ -86,7 +87,7 @@ func (c *Camera) executes(th *thread, s *seam, r *amd64.Regs) {
 		c.shoot(th, r, glass.TookOver, nil, 0, 0)
 		c.finish()
 		return
-	case th.told == toldDecided:
+	case th.decided(pt, r):
 		pt.check.Perform(next, next.IP, false)
 		guard, _ := th.text.mem.PeekWord(r.R14 + stackGuard)
 		c.shoot(th, next, glass.Decided, nil, r.SP-pt.check.Frame, guard)
@@ -133,6 +134,18 @@ func (c *Camera) emulates(th *thread, pt *point, r *amd64.Regs) (done bool) {
 	c.shoot(th, r, glass.Emulated, nil, 0, 0)
 	c.done()
 	return true
+}
+
+// decided reports whether the hit decides the stack check that is at pt.
+func (th *thread) decided(pt *point, r *amd64.Regs) bool {
+	if th.told != toldNothing {
+		return th.told == toldDecided
+	}
+	if mach.InTrap() || pt.check.Kind == prologue.None || th.text.crowded(pt) {
+		return false
+	}
+	guard, err := th.Load(r.R14 + stackGuard)
+	return err == nil && !pt.check.Grows(r, guard)
 }
 
 // follow lets executed or faulted be called when the instruction has been executed, or has not.

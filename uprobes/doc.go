@@ -15,8 +15,8 @@
 //
 // If all handlers of the point are trap-safe (Uprobe.TrapSafe), none of this is needed: they are
 // called where the #BP arrives, on the CPU's trap stack and on the same data, and the thread
-// does not leave ring 3. If such a hit cannot be completed there, it moves to the goroutine. What
-// both do is one code, compiled for each (side). tie.go says which hits are handled so, and for which threads.
+// does not leave ring 3 (hit_trap.go, return_trap.go). If such a hit cannot be completed
+// there, it moves to the goroutine. tie.go says which hits are handled so, and for which threads.
 //
 // Package place decides how the instruction is executed: not at all, by emulation, or as a
 // copy in a slot, which is single-stepped or ends with a jump back. Slots are in pages that

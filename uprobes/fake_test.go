@@ -36,7 +36,7 @@ func TestInTrap(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	Init(nil, fakeMachine())
+	mach = fakeMachine()
 	if *trapped {
 		careful = func(any) bool { return true }
 	}
@@ -70,13 +70,11 @@ func fakeMachine() machine.Machine {
 		Shoot:     shoot,
 		Reason:    func(to *[64]byte) { copy(to[:], "it has not returned") },
 
-		CPU: func() int { return 0 },
-		Program: machine.Program{
-			SaveVectors: func(r *amd64.Regs) { inTrap.saved = r },
-			LoadWord:    func(addr uint64) (uint64, bool) { return inTrap.player.LoadWord(addr) },
-			LoadPair:    func(addr uint64) (uint64, uint64, bool) { return inTrap.player.LoadPair(addr) },
-			SwapWord:    func(addr, v uint64) (uint64, bool) { return inTrap.player.SwapWord(addr, v) },
-		},
+		CPU:         func() int { return 0 },
+		SaveVectors: func(r *amd64.Regs) { inTrap.saved = r },
+		LoadWord:    func(addr uint64) (uint64, bool) { return inTrap.player.LoadWord(addr) },
+		LoadPair:    func(addr uint64) (uint64, uint64, bool) { return inTrap.player.LoadPair(addr) },
+		SwapWord:    func(addr, v uint64) (uint64, bool) { return inTrap.player.SwapWord(addr, v) },
 	}
 }
 

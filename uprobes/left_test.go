@@ -87,7 +87,7 @@ func TestNothingIsKeptOfALeftCall(t *testing.T) {
 	var cs callList
 	enter := func(slot uint64) {
 		cs.enter(slot, false)
-		cs.stack = append(cs.stack, call{slot: slot})
+		cs.push().slot = slot
 	}
 	enter(down)
 	enter(up)

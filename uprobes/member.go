@@ -1,14 +1,18 @@
 package uprobes
 
 import (
+	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"sonde/kernel/grace"
 	"sonde/kernel/mm/frame"
+	"sonde/kernel/printk"
 	"sonde/linux/proc"
 	"sonde/linux/program"
+	"sonde/probe/handler"
 	"sonde/probe/ledger"
 )
 
@@ -99,6 +103,12 @@ const (
 	disabledFlags = disabled | abandoned
 )
 
+// enter reports whether a handler may run now. leave must follow in any case.
+func (m *member) enter() bool {
+	m.running.Add(1)
+	return !m.flags.Has(unregistered | abandoned)
+}
+
 func (m *member) leave() {
 	if m.running.Add(-1) == 0 && m.flags.Has(unregistered) {
 		m.once.Do(func() { close(m.idle) })
@@ -124,4 +134,108 @@ func leaving(all []*member) (c grace.Change) {
 		c.Then = append(c.Then, m.drain)
 	}
 	return c
+}
+
+// refused counts a hit that finds m disabled, unregistered or abandoned.
+func (m *member) refused() {
+	m.Count(ledger.Disarmed)
+	m.leave()
+}
+
+// call calls a handler of m, unless m is unregistered, and counts when it ends.
+func (m *member) call(th *thread, handler func()) {
+	if !m.enter() {
+		m.refused()
+		return
+	}
+	th.counts = true
+	m.run(th, handler)
+}
+
+// tell is call without counting: for a hit that has been counted.
+func (m *member) tell(th *thread, handler func()) {
+	th.counts = false
+	if !m.enter() {
+		m.leave()
+		return
+	}
+	m.run(th, handler)
+}
+
+// run calls a handler of m. handlers has the same code for all handlers of a hit.
+func (m *member) run(th *thread, handler func()) {
+	defer func() {
+		if th.in != nil {
+			th.broke(recover())
+		}
+	}()
+	th.in = m
+	th.t.EnterHandler()
+	handler()
+	th.handled()
+}
+
+// handled is called after a handler that has returned.
+func (th *thread) handled() {
+	if !th.t.LeaveHandler() {
+		runtime.Goexit() // broke does the rest
+	}
+	m := th.in
+	th.in = nil
+	if th.counts {
+		m.Count(ledger.Handled)
+	}
+	m.leave()
+}
+
+// broke is called when a handler has not returned: e is what it panicked with, or nil if it
+// ended its goroutine. Or its thread has ended without it; then forget has done the rest.
+func (th *thread) broke(e any) {
+	if !th.t.LeaveHandler() {
+		running.Delete(mach.Goroutine())
+		runtime.Goexit()
+	}
+	m := th.in
+	th.in = nil
+	m.fail(th, e)
+	m.leave()
+}
+
+// countAbandoned counts a handler of m that has not returned.
+func (m *member) countAbandoned(th *thread) {
+	if th.counts || th.entering {
+		m.Count(ledger.Abandoned)
+	}
+	if th.entering {
+		m.Flying.Add(-1)
+	}
+	th.entering = false
+}
+
+// fail disables a probe whose handler did not return. The program continues.
+func (m *member) fail(th *thread, e any) {
+	m.countAbandoned(th)
+	m.flags.Set(abandoned)
+	handler.Panicked("uprobes", fmt.Sprintf("the probe at %#x of process %d", m.vaddr, m.pid), e)
+}
+
+// leaveBehind is called when the thread ends without its goroutine, in which a handler of m
+// does not return.
+func (m *member) leaveBehind(th *thread) {
+	m.countAbandoned(th)
+	printk.Err("uprobes: the handler of the probe at %#x of process %d%s does not return: thread %d ends without it", m.vaddr, m.pid, m.from(), th.t.TID)
+	m.leave()
+	if c := th.leaving; c != nil { // the handlers after it will not be called
+		m.Flying.Add(-1)
+		c.of = c.of[c.next:]
+		c.leave()
+	}
+}
+
+// from names m's module.
+func (m *member) from() string {
+	if m.owner == "" {
+		return ""
+	}
+	return " by module " + m.owner
 }

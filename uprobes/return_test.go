@@ -181,7 +181,8 @@ func TestExitBehindACallThatWasLeft(t *testing.T) {
 		leave(p, stack)
 		enter(p, stack-0x20, textAt+1)
 		th := of(threadOf(p))
-		th.calls.stack = append(th.calls.stack, call{slot: stack - 0x20, ret: textAt + 2, stays: true})
+		c := th.calls.push()
+		c.slot, c.ret, c.stays = stack-0x20, textAt+2, true
 		r := th.Regs()
 		r.IP, r.SP = textAt+3, stack-0x20+8
 		th.exit(&point{plan: &place.Plan{In: insn.Inst{Flow: insn.Ret}}}, stack-0x20)

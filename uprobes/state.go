@@ -43,12 +43,7 @@ var (
 // Init sets the processes that can be probed, and the machine that they run on.
 //
 // Context: boot, goroutine.
-func Init(t *proc.Table, m machine.Machine) {
-	table, mach = t, m
-	for id := range states {
-		states[id].Program = m.Program
-	}
-}
+func Init(t *proc.Table, m machine.Machine) { table, mach = t, m }
 
 // text is what is probed in one address space.
 type text struct {
@@ -308,7 +303,6 @@ func (x *text) prepare(addr uint64) (*point, error) {
 		return nil, refusal.New(syscall.ENOMEM, "programs have %d probed instructions, as many as there is memory for", most)
 	}
 	pt := &point{addr: uintptr(addr), plan: plan}
-	pt.members.Set(nil) // its breakpoint is hit before it has a probe
 	pt.stepped, _ = plan.As(place.Step)
 	pt.check = im.CheckAt(addr - bias)
 	if plan.Way == place.Boost || plan.Way == place.Step {

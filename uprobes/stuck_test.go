@@ -122,7 +122,7 @@ func TestHandlerEndsItsGoroutine(t *testing.T) {
 func TestPanicOfPostHandler(t *testing.T) {
 	th, m := new(thread), &member{Counter: new(ledger.Counter), idle: make(chan struct{})}
 	th.t = new(proc.Thread)
-	m.Count(ledger.Handled)
+	m.call(th, func() {})
 	m.tell(th, func() { panic("of a test") })
 	if l := m.Ledger(); l.Handled != 1 || l.Abandoned != 0 || !m.flags.Has(abandoned) {
 		t.Errorf("%+v", l)

@@ -2,12 +2,10 @@ package uprobes
 
 import (
 	"sync"
-	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/linux/proc"
 	"sonde/linux/space"
-	"sonde/uprobes/machine"
 	"sonde/uprobes/place"
 )
 
@@ -19,8 +17,9 @@ type thread struct {
 	listed   bool // among running
 	handling bool // it is in handlers: their requests are queued
 	queue    []order
-	owner    string // the module whose callback it is in
-	own      state  // of hits that are handled in the goroutine
+	owner    string  // the module whose callback it is in
+	in       *member // the member whose handler it is in
+	counts   bool    // the end of that handler is counted
 
 	away   *point // it single-steps the copy of this point's instruction
 	saved  place.Saved
@@ -30,6 +29,9 @@ type thread struct {
 	calls callList // its calls that return probes wait for
 	code  area     // where the last of them return to
 	held  *goCalls // whose calls it notes or ends at present
+
+	leaving  *call // the call whose handlers are being called
+	entering bool  // it is in an entry handler
 
 	wants uint8     // what the hit has to do: see member.go
 	told  told      // the handlers of the hit have been called in trap context
@@ -71,34 +73,9 @@ func meet(t *proc.Thread) *thread {
 	if x == nil {
 		return nil
 	}
-	return newThread(t, x)
-}
-
-// newThread makes what is known about t, whose memory has x.
-func newThread(t *proc.Thread, x *text) *thread {
 	th := &thread{t: t, text: x}
-	th.own.thread, th.own.Program = uintptr(unsafe.Pointer(th)), x.program()
 	t.Probes = th
 	return th
-}
-
-// program accesses the program from goroutines, where the SSE registers are not the program's.
-func (x *text) program() machine.Program {
-	return machine.Program{
-		SaveVectors: func(*amd64.Regs) {},
-		LoadWord: func(addr uint64) (uint64, bool) {
-			v, err := x.mem.LoadWord(addr)
-			return v, err == nil
-		},
-		LoadPair: func(addr uint64) (uint64, uint64, bool) {
-			first, second, err := x.mem.LoadPair(addr)
-			return first, second, err == nil
-		},
-		SwapWord: func(addr, v uint64) (uint64, bool) {
-			old, err := x.mem.SwapWord(addr, v)
-			return old, err == nil
-		},
-	}
 }
 
 // Current returns the thread whose handler is running, or nil outside of handlers.

@@ -35,12 +35,12 @@ func (pt *point) publish() {
 		wants = 0
 	}
 	pt.alone.Store(wants)
-	pt.words.Store(max(words, pt.words.Load()))
-	pt.entries.Store(max(entries|more, pt.entries.Load()))
 	if !trap {
 		pt.trap.Store(nil)
 		return
 	}
+	pt.words.Store(max(words, pt.words.Load()))
+	pt.entries.Store(max(entries|more, pt.entries.Load()))
 	pt.trap.Store(pt.members.First())
 }
 

@@ -208,7 +208,8 @@ func TestHitsKeepSSE(t *testing.T) {
 // 248: what recognizes hits that QEMU adds. 275: more that eBPF programs call: strings, processes'
 // memory, arguments, histograms. 297: texts and callbacks. 333: maps of more kinds, and stacks. 355: what
 // cameras do at a hit that is recorded, 19 of them in package kprobes. 357: waking a thread on top of that lock.
-// 358: what lets a program of eBPF that takes too long finish. 361: what resumes a hit of a program.
+// 358: what lets a program of eBPF that takes too long finish. 361: which hit goes on on a CPU, so
+// that no handler is ended under it.
 const maxBlack = 361
 
 func TestBlacklistOfTheKernel(t *testing.T) {

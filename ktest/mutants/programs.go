@@ -39,7 +39,7 @@ var programs = []Mutant{
 		Why: "the program's signal handler sees a fault in a slot",
 	},
 	{
-		Name: "child-is-probed", In: "uprobes.callHandlers",
+		Name: "child-is-probed", In: "uprobes.(*thread).handlers",
 		Old: "m.process != p", New: "p == nil",
 		By:  host("uprobes", "TestChildOfVforkMeetsLaterBreakpoints"),
 		Why: "what a child does in its parent's memory is counted for the parent",

@@ -20,17 +20,14 @@ type Machine struct {
 	// Context: trap, or goroutine.
 	Reason func(to *[64]byte)
 
-	// For hits, in trap context: CPU returns this CPU's number.
-	CPU func() int
-	Program
-}
+	// For hits, in trap context.
 
-// Program is the program that was hit, as the code of hits accesses it.
-type Program struct {
-	// SaveVectors saves X0-X14, for a handler that may change them.
+	// CPU returns this CPU's number.
+	CPU func() int
+	// SaveVectors saves X0-X14 of the program that was hit.
 	SaveVectors func(r *amd64.Regs)
-	// LoadWord and its kin access memory. Not ok: the program could not, or in the trap, the goroutine has to make
-	// the page accessible first; nothing has changed.
+	// LoadWord and its kin access the memory of the thread that was hit. Not ok: the goroutine has to make the
+	// page accessible first; nothing has changed.
 	LoadWord func(addr uint64) (v uint64, ok bool)
 	LoadPair func(addr uint64) (first, second uint64, ok bool)
 	SwapWord func(addr, v uint64) (old uint64, ok bool)

@@ -23,8 +23,11 @@ func This() Machine {
 		Shoot:     (*glass.Film).ShootThread,
 		Reason:    reason,
 
-		CPU:     cpu.ID,
-		Program: Program{user.SaveVectors, user.LoadWord, user.LoadPair, user.SwapWord},
+		CPU:         cpu.ID,
+		SaveVectors: user.SaveVectors,
+		LoadWord:    user.LoadWord,
+		LoadPair:    user.LoadPair,
+		SwapWord:    user.SwapWord,
 	}
 }
 

@@ -119,9 +119,7 @@ TEXT ·LoadWord(SB),NOSPLIT,$0-17
 	MOVB	$1, ok+16(FP)
 	RET
 outside:
-	MOVQ	$0, v+8(FP)
-	MOVB	$0, ok+16(FP)
-	RET
+	JMP	·loadFails(SB)
 
 TEXT ·loadFails(SB),NOSPLIT,$0-17
 	LOADFLAGS(const_flagsFixed)
@@ -142,10 +140,7 @@ TEXT ·LoadPair(SB),NOSPLIT,$0-25
 	MOVB	$1, ok+24(FP)
 	RET
 outside:
-	MOVQ	$0, first+8(FP)
-	MOVQ	$0, second+16(FP)
-	MOVB	$0, ok+24(FP)
-	RET
+	JMP	·loadPairFails(SB)
 
 TEXT ·loadPairFails(SB),NOSPLIT,$0-25
 	LOADFLAGS(const_flagsFixed)
@@ -167,9 +162,7 @@ TEXT ·SwapWord(SB),NOSPLIT,$0-25
 	MOVB	$1, ok+24(FP)
 	RET
 outside:
-	MOVQ	$0, old+16(FP)
-	MOVB	$0, ok+24(FP)
-	RET
+	JMP	·swapFails(SB)
 
 TEXT ·swapFails(SB),NOSPLIT,$0-25
 	LOADFLAGS(const_flagsFixed)
