@@ -141,15 +141,15 @@ func ExitCode(a *lang.Action, data []byte) int {
 	return int(word(data) & 0xFF)
 }
 
-// Rest prints all maps, as at the end of a script.
+// Rest prints all maps, as at the end of a script, after an empty line.
 func (p *Printer) Rest(table func(*lang.Map) Table) error {
+	if !p.Unit.Settings.PrintMaps {
+		return nil
+	}
 	if !p.JSON {
 		if err := p.text("\n"); err != nil {
 			return err
 		}
-	}
-	if !p.Unit.Settings.PrintMaps {
-		return nil
 	}
 	for _, m := range p.Unit.Maps {
 		if p.absent(m, table(m)) {
