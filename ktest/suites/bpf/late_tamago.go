@@ -63,14 +63,9 @@ func watchEvery(count uint16) {
 // disabled, and the program finishes: others can change the key, and readers get its records. Programs used to be
 // abandoned there, and the key could not be changed any more, nor was anything of this CPU's records read.
 func late(t *suites.T) {
-	if cpu.Num() == 1 {
-		t.Skipf("one CPU: it may have no time left beside the program, to say that the watch has found it")
-	}
 	old := handler.Limit.Get()
 	t.Must(handler.Limit.Store(1))
 	defer func() { t.Must(handler.Limit.Store(old)) }()
-	defer watchEvery(0)
-	watchEvery(2 * 1193) // 2 ms: on a fast host, the program takes less time than lies between two looks as usual
 	since := suites.Mark()
 	text, maps, err := program.Assemble("late", holding)
 	t.Must(err)
@@ -78,7 +73,9 @@ func late(t *suites.T) {
 	t.Must(err)
 	p := &loaded{prog, maps}
 	defer p.close()
-	l := p.attach(t, "every:20ms")
+	l := p.attach(t, "every:20ms") // starts the watch, if nothing has
+	defer watchEvery(0)
+	watchEvery(2 * 1193) // 2 ms: on a fast host, the program takes less time than lies between two looks as usual
 	t.Until("the watch finds it", func() bool { return suites.Logged(since, "is the last one: it runs too long") > 0 })
 	t.Until("the last one ends", func() bool { return l.Ledger().InFlight == 0 })
 	hits := l.Ledger().Handled
