@@ -44,7 +44,7 @@ func TestPercentiles(t *testing.T) {
 	}
 }
 
-// TestPercentilesAreCounted: of 1 to 1000, each percentile is its own number.
+// TestPercentilesAreCounted: a percentile is of the last value that its share of all needs, at the edge between two values.
 func TestPercentilesAreCounted(t *testing.T) {
 	var values []int64
 	for n := range int64(1000) {
