@@ -1,7 +1,7 @@
 # Targets are described behind "##"; "make" alone lists them.
 
-.PHONY: help run test check long race fuzz staticcheck prove image stick netboot launcher gdb bench setup notices vet vet-usual \
-	lab grade grade-all hidden watch reset students need-run need-gdb need-stick need-test
+.PHONY: help run test check long race fuzz staticcheck prove image stick netboot launcher release gdb bench replay web setup browser notices vet vet-usual \
+	book slides lab grade grade-all hidden watch reset students bochs need-run need-gdb need-stick need-test need-browser need-bochs
 
 GRADE = $(if $(TEST),-test $(TEST)) $(if $(HIDDEN),-hidden $(HIDDEN)) $(if $(CLASS),-class $(CLASS))
 
@@ -22,8 +22,11 @@ prove: need-test ## probe everything and compare (docs/proof.md); continues wher
 check: need-run vet-usual ## before a commit, two minutes: vet, the tests on the host, one boot with quick tests
 	go test -vet=off -short -timeout 4h ./...
 
-long: need-test vet staticcheck race fuzz ## before a release, hours: staticcheck, race, fuzz, and every test on every machine
-	SONDE_LONG=1 go test -vet=off -parallel 4 -timeout 6h ./...
+long: need-test need-bochs vet staticcheck race fuzz ## before a release, hours: staticcheck, race, fuzz, and every test on every machine
+	SONDE_LONG=1 go test -vet=off -parallel 4 -timeout 24h ./...
+
+bochs: need-bochs ## boot the stick in Bochs, on eight processors, and run the kernel's tests there: hours
+	SONDE_LONG=1 go test -vet=off ./qemu -run TestBochs -v -timeout 24h
 
 race: need-test ## run the tests of make check with Go's race detector
 	CGO_ENABLED=1 go test -vet=off -short -race -timeout 4h ./...
@@ -49,20 +52,36 @@ netboot: need-stick ## make build/netboot, the files for a TFTP server from whic
 launcher: ## make build/qemu, the launcher, which returns the exit status that "go run" hides
 	go build -o build/qemu ./qemu
 
+release: need-stick ## make build/release: kernel, media and launchers for machines without Go
+	@go run ./internal/release
+
 gdb: need-gdb ## wait for gdb, then boot to a prompt
 	go run ./qemu -gdb
 
 bench: need-run ## measure booting (ms), probes and system calls (ns); PEER=file.tsv compares with another kernel
 	@go run ./qemu/bench $(if $(PEER),-peer $(PEER))
 
+book: ## make build/book, the course's book as pages of HTML, and PDFs of it and of the reference card if there is Chromium (UPDATE=1: first write what its commands print into it)
+	@$(if $(UPDATE),go test -vet=off ./course/book -run Outputs -update)
+	@go run -C course/pages .
+
+slides: ## make build/slides, a file for each lecture of the course
+	@go run -C course/pages . -slides
+
+web: need-run ## boot to a prompt, and print an address where a browser shows the kernel (docs/web.md)
+	go run ./qemu -web
+
+replay: ## write build/replay.html: one hit of each kind of probe, step by step, in a browser
+	@go run ./qemu/web/replay/static
+
 lab: ## begin a lab of the course: LAB=1
 	@./course/lab.sh begin $(LAB)
 
 grade: need-run ## build what is in lab/1, test it, print points: LAB=1 (TEST=name: one test; HIDDEN=folder: also run these tests)
-	@go run ./course/grade -lab $(or $(LAB),0) $(GRADE)
+	@go build -o build/grader ./course/grade && { build/grader -lab $(or $(LAB),0) $(GRADE) || [ $$? = 1 ]; } # 1: points are missing
 
 watch: need-run ## grade LAB=1 at each save, one failure at a time, with hints
-	@go run ./course/grade -lab $(or $(LAB),0) $(GRADE) -watch
+	@go build -o build/grader ./course/grade && { build/grader -lab $(or $(LAB),0) $(GRADE) -watch || [ $$? = 1 ]; }
 
 reset: ## put the starter of LAB=1 back, and keep what was there (TEST=ask: only show the difference)
 	@./course/lab.sh $(if $(filter ask,$(TEST)),ask,reset) $(LAB)
@@ -78,7 +97,9 @@ students: ## make the repository for a class, without solutions: DIR=../class CL
 
 setup: need-test ## install the Debian packages that are missing
 
-need-run need-gdb need-stick need-test:
+browser: need-browser ## install Chromium, in which pages are tested
+
+need-run need-gdb need-stick need-test need-browser need-bochs:
 	@./internal/host-packages.sh $(@:need-%=%)
 
 notices: ## check that NOTICES has the licences of everything in the image

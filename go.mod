@@ -14,11 +14,14 @@ require (
 
 require (
 	github.com/u-root/u-root v0.15.0
+	go.bug.st/serial v1.6.4
+	golang.org/x/term v0.32.0
 	mvdan.cc/sh/v3 v3.12.0
+	rsc.io/qr v0.2.0
 )
 
 require (
+	github.com/creack/goselect v0.1.2 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	golang.org/x/sys v0.33.0 // indirect
-	golang.org/x/term v0.32.0 // indirect
 )

@@ -7,8 +7,8 @@ import (
 	"sonde/boot/handoff"
 	"sonde/kernel/acpi"
 	"sonde/kernel/console"
-	"sonde/kernel/cpu"
 	"sonde/kernel/mm"
+	"sonde/kernel/pci"
 	"sonde/kernel/printk"
 	"sonde/kernel/screen"
 	"sonde/kernel/serial"
@@ -196,46 +196,28 @@ func reportConsoles() {
 	}
 }
 
-// Configuration space of PCI, for the time before memory can be allocated: package pci of TamaGo,
-// which kernel/inspect uses, allocates.
 const (
-	configAddress, configData = 0xcf8, 0xcfc
-	noFunction                = 0xffff
-	serialClass               = 0x0700
-	last16550                 = 6 // the interfaces of such a port up to this one are compatible
+	serialClass = 0x0700
+	last16550   = 6 // the interfaces of such a port up to this one are compatible
 )
-
-func readConfig(function, offset uint32) uint32 {
-	cpu.Out32(configAddress, 1<<31|function<<8|offset)
-	return cpu.In32(configData)
-}
 
 // pciPort finds serial port n on PCI: the first I/O or memory range of a function that is a serial
 // port.
 func pciPort(n int) (p serial.Port, ok bool) {
-	for f := uint32(0); f < 1<<16; f++ {
-		id := readConfig(f, 0)
-		if id&0xffff == noFunction {
-			f |= 7 // function 0 is missing: so are the others
-			continue
-		}
-		class := readConfig(f, 8)
-		if class>>16 == serialClass && class>>8&0xff <= last16550 {
+	for at, found := pci.Next(0); found; at, found = pci.Next(at + 1) {
+		if class := at.Read(8); class>>16 == serialClass && class>>8&0xff <= last16550 {
 			if n == 0 {
-				return pciLine(f)
+				return pciLine(at)
 			}
 			n--
-		}
-		if f&7 == 0 && readConfig(f, 12)&(1<<23) == 0 {
-			f |= 7 // it has no other functions
 		}
 	}
 	return p, false
 }
 
 // pciLine is the port of a function. Only AML would say which interrupt it uses.
-func pciLine(function uint32) (p serial.Port, ok bool) {
-	bar := readConfig(function, 0x10)
+func pciLine(at pci.Place) (p serial.Port, ok bool) {
+	bar := at.Read(0x10)
 	p = serial.Port{Base: uint64(bar &^ 3), Stride: 1}
 	if bar&1 == 0 {
 		p.Base, p.Memory = uint64(bar&^15), true
@@ -243,8 +225,6 @@ func pciLine(function uint32) (p serial.Port, ok bool) {
 	if p.Base == 0 {
 		return p, false
 	}
-	command := readConfig(function, 4) & 0xffff
-	cpu.Out32(configAddress, 1<<31|function<<8|4)
-	cpu.Out32(configData, command|3) // enable its ports and memory
+	at.Write(pci.CommandAt, at.Read(pci.CommandAt)&0xffff|pci.DecodeIO|pci.DecodeMemory)
 	return p, true
 }

@@ -99,6 +99,7 @@ func early(info uintptr) {
 func putc(c byte) {
 	console.Putc(c)
 	flight.Main.Put(c)
+	die.Say(c)
 }
 
 // commandLine is the command line from the loader.
@@ -110,12 +111,12 @@ func commandLine() string {
 func readLoader(mem phys.Mem, info uint64) {
 	if info&viaMultiboot != 0 {
 		if c := multiboot2.Parse(mem, info-viaMultiboot, &loader); c != multiboot2.OK {
-			fatal(c.String(), info)
+			fatal(string(c), info)
 		}
 		return
 	}
 	if c := pvh.Parse(mem, info, &loader); c != pvh.OK {
-		fatal(c.String(), info)
+		fatal(string(c), info)
 	}
 }
 
@@ -167,9 +168,7 @@ func fatal(why string, value uint64) {
 
 // earlyException handles an exception at ip before traps can be handled. Otherwise it would reset the
 // machine silently.
-func earlyException(ip uintptr) {
-	fatal("an exception before there are traps, at", uint64(ip))
-}
+func earlyException(ip uintptr) { fatal("an exception before there are traps, at", uint64(ip)) }
 
 // say prints before the log exists.
 func say(text string) {

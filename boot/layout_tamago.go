@@ -23,6 +23,7 @@ const (
 	screenBase   = upper + 672<<30
 	windowBase   = upper + 680<<30
 	consoleBase  = upper + 684<<30
+	registerBase = upper + 688<<30
 	recorderBase = upper + 696<<30
 	modulesBase  = upper + 704<<30
 	heapBase     = 0xffffffc0_00000000
@@ -41,7 +42,8 @@ var layout = [...]mm.Region{
 	{Start: aliasBase, End: screenBase, Rights: "rw-", Linear: true, Use: "text and slots again: kernel/text writes here"},
 	{Start: screenBase, End: windowBase, Rights: "rw-", Use: "the screen, if there is one, write-combining"},
 	{Start: windowBase, End: consoleBase, Rights: "rw-", Use: "a page of physical memory that is being inspected, uncached (kernel/inspect)"},
-	{Start: consoleBase, End: recorderBase, Rights: "rw-", Use: "registers of serial ports that are in memory, uncached"},
+	{Start: consoleBase, End: registerBase, Rights: "rw-", Use: "registers of serial ports that are in memory, uncached"},
+	{Start: registerBase, End: recorderBase, Rights: "rw-", Use: "registers of PCI devices that have a driver, uncached (kernel/pci)"},
 	{Start: recorderBase, End: modulesBase, Rights: "rw-", Use: "the flight recorder, write-combining"},
 	{Start: modulesBase, End: heapBase, Rights: "r--", Linear: true, Use: "what the loader has loaded beside the image (an initramfs)"},
 	{Start: heapBase, End: kernelBase, Rights: "rw-", Use: "the heap: all other memory"},

@@ -50,6 +50,7 @@ func main() {
 	reportConsoles()
 	findFirmware()
 	loadSymbols()
+	showCode()
 	setWallClock()
 	mountFiles(vfs.Root)
 	mountDevices(vfs.Root)
@@ -69,6 +70,8 @@ func main() {
 	}
 	report("console", console.Init(&acpiInfo.MADT, keymap))
 	stage(stageConsole)
+	startUSB()
+	startAgent()
 	if script, ok := cmdline.Script(commandLine()); ok {
 		if wait, ok := cmdline.Get(commandLine(), "show"); ok {
 			showScript(script, wait)
@@ -191,10 +194,10 @@ func showScript(script, seconds string) {
 }
 
 // noKeyboard is the text before the first prompt if there is a screen and no keyboard.
-const noKeyboard = `There is no keyboard: no PS/2 controller answers, and the firmware imitates none for USB.
-To type, connect a serial line: the first port, 115200 baud, 8N1. Without one, start again and choose in GRUB's
-menu "run the checks and show them" or "no keyboard"; or press e there, and write commands of your own behind
-sonde.elf: show=5 -- COMMAND \; COMMAND. They are shown page by page, five seconds each.
+const noKeyboard = `There is no keyboard: no PS/2 controller answers, the firmware imitates none, and there is none at a USB port of
+the kind xHCI. To type, plug in a USB keyboard, or connect a serial line: the first port, 115200 baud, 8N1. Without
+either, start again and choose in GRUB's menu "run the checks and show them" or "no keyboard"; or press e there, and
+write commands of your own after sonde.elf: show=5 -- COMMAND \; COMMAND. They are shown page by page, five seconds each.
 `
 
 // hint is the text before the first prompt, and before noKeyboard.
@@ -224,11 +227,12 @@ func interact() {
 	sizeTerminal()
 	printk.Info("boot: shell after %d ms", time.Duration(cpu.Nanotime()).Milliseconds())
 	s.Terminal = console.TTY
+	hasKeyboard := settleUSB() || !console.LacksKeyboard()
 	io.WriteString(out, hint)
 	if s.Has(strings.Fields(try)[0]) {
 		io.WriteString(out, "Try: "+try+"\n")
 	}
-	if console.LacksKeyboard() {
+	if !hasKeyboard {
 		io.WriteString(out, noKeyboard)
 	}
 	t := shell.NewSession(s, console.Input{}, out)

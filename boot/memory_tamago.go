@@ -139,6 +139,7 @@ func buildMemory(info *handoff.Info, lapic uint64) {
 	mapConsoles()
 	mapRecorder()
 	mm.AliasOffset, mm.Layout, mm.Window = aliasOffset, layout[:], windowBase
+	mm.Devices = mm.Range{Start: registerBase, End: recorderBase}
 	guards()
 	giveHeap(info)
 	kernelCR3 = uint32(t.Root)
@@ -157,9 +158,7 @@ func image(start, end uintptr, flags uint64) {
 }
 
 // direct maps [pa,end) at directBase.
-func direct(pa, end, flags uint64) {
-	check(mm.Tables.Map(directBase+pa, pa, end-pa, flags), pa)
-}
+func direct(pa, end, flags uint64) { check(mm.Tables.Map(directBase+pa, pa, end-pa, flags), pa) }
 
 // mapIOAPICs maps the I/O APICs that are not where devices usually are: large machines have one for each
 // root of PCI.
@@ -256,6 +255,6 @@ var untabled uint64
 // check ends the boot if the page tables cannot be built.
 func check(c paging.Code, addr uint64) {
 	if c != paging.OK {
-		fatal(c.String(), addr)
+		fatal(string(c), addr)
 	}
 }

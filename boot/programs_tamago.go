@@ -31,6 +31,7 @@ import (
 	"sonde/linux/syscall"
 	"sonde/linux/usermode"
 	"sonde/linux/vdso"
+	"sonde/optprobe"
 	"sonde/probe/attach"
 	"sonde/probe/event"
 	"sonde/probe/program"
@@ -67,7 +68,7 @@ func startPrograms() {
 	die.SetProgram(proc.Describe)
 	program.SetProcesses(program.Processes{Identify: proc.Identify, Peek: proc.Peek, Registers: proc.Registers, Signal: proc.Signal, Task: proc.TaskOf})
 	event.SetPrograms(event.Programs{
-		Identify: proc.IdentifyThread, Path: proc.PathOf, Owner: proc.IdentifyProcess, Sent: proc.SignalSent, Taken: proc.SignalTaken,
+		Identify: proc.IdentifyThread, Path: proc.PathOf, Owner: proc.IdentifyProcess, Sent: proc.SignalSent, Taken: proc.SignalTaken, Faulted: proc.Faulted,
 	})
 	irq.OnInterrupt(proc.Overdue)
 	programs.Init().SetTerminal(console.TTY)
@@ -76,7 +77,10 @@ func startPrograms() {
 	report("dev", tty.MountPTYs(vfs.Root, signal, func(t *tty.TTY) { programs.Disown(t) }))
 	report("procfs", process.Mount(vfs.Root, programs))
 	report("headers", event.MountHeaders(vfs.Root, syscall.Release))
-	uprobes.Init(programs, machine.This())
+	m := machine.This()
+	m.Fuses, m.Stub, m.Known = optprobe.Fuses, optprobe.Stub, user.Known()
+	uprobes.Init(programs, m)
+	optprobe.OnFuses(func() { uprobes.Refit(nil) })
 	attach.Provide(attach.Program, link.Provider{})
 	kwatch.InitPrograms(programs)
 	attach.Provide(attach.Call, calls.Provider{Table: programs})
@@ -119,7 +123,7 @@ func mountProgramFiles(tree *vfs.FS) {
 		tree.Bind("/proc/unknown_syscalls", ctl.Print(syscall.Unknown)))
 	report("procfs", err)
 	report("perf", perf.Mount(tree))
-	report("tracepoints", calls.MountTracepoints(tree))
+	calls.RegisterTracepoints()
 }
 
 // shellPrograms is the programs for the shell; nil where it cannot run any.

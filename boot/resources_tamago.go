@@ -14,6 +14,7 @@ import (
 	"sonde/kernel/firmware"
 	"sonde/kernel/inspect"
 	"sonde/kernel/mm"
+	"sonde/kernel/pci"
 	"sonde/kernel/power"
 	"sonde/kernel/printk"
 	"sonde/kernel/resource"
@@ -86,11 +87,11 @@ func addECAM(t *resource.Tree, e tables.ECAM) {
 
 // addPCI adds the memory or port ranges of PCI devices.
 func addPCI(t *resource.Tree, io bool) {
-	for _, d := range inspect.Devices() {
+	for _, d := range pci.All() {
 		for _, r := range d.Regions {
 			switch {
 			case r.IO != io, r.Off:
-			case r.Kind == inspect.Window:
+			case r.Kind == pci.Window:
 				t.Add(fmt.Sprintf("PCI Bus 0000:%02x", d.Secondary), r.Start, r.Size)
 			default:
 				t.Add(d.Address(), r.Start, r.Size)

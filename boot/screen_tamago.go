@@ -7,7 +7,9 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/boot/handoff"
+	"sonde/kernel/die"
 	"sonde/kernel/mm"
+	"sonde/kernel/printk"
 	"sonde/kernel/screen"
 )
 
@@ -15,8 +17,7 @@ import (
 // tables map.
 func startScreen() {
 	f := &loader.Framebuffer
-	mode, size := pictureMode(f)
-	if size != 0 && f.PA+size <= bootMapped {
+	if mode, size := pictureMode(f); size != 0 && f.PA+size <= bootMapped {
 		mode.Base = unsafe.Pointer(directBase + uintptr(f.PA)) // Safe because: it is mapped, and the loader says it is the screen's
 		screen.Main.Start(mode)
 	}
@@ -55,6 +56,16 @@ func moveScreen() {
 	}
 	screenMode.Base = base
 	screen.Main.Start(screenMode)
+}
+
+// showCode makes a crash show its essence as a picture, if there is a screen.
+func showCode() {
+	if !screen.Main.On() {
+		return
+	}
+	if err := die.ShowCode(); err != nil {
+		printk.Warn("screen: a crash will show no code: %s", err.Error())
+	}
 }
 
 // pictureMode returns how to draw on f, and its size in bytes; 0 if its kind is not supported.

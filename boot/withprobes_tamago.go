@@ -20,6 +20,7 @@ import (
 	"sonde/probe/types"
 	"sonde/shell"
 	"sonde/shell/replay"
+	"sonde/trace/tracefs"
 )
 
 // startProbes makes the machine able to probe itself.
@@ -51,7 +52,7 @@ func mountProbeFiles(tree *vfs.FS) {
 		report(name, mount(tree, "/sys/kernel/debug/"+name))
 	}
 	report("types", types.Mount(tree))
-	report("tracefs", event.Mount(tree))
+	report("tracefs", tracefs.Mount(tree))
 	report("bpf", program.MountPins(tree))
 	report("glass", replay.Mount(tree, "/sys/kernel/debug/glass", shell.GlassRequest))
 }

@@ -100,10 +100,17 @@ func (a *assembler) errorf(format string, args ...any) {
 }
 
 // fail reports that the next token is not what was expected.
-func (a *assembler) fail(expected string) {
+func (a *assembler) fail(expected string) { a.failAt(1, expected) }
+
+// failAt reports that the next n tokens are not what was expected.
+func (a *assembler) failAt(n int, expected string) {
 	found := "the end of the line"
 	if len(a.rest) > 0 {
-		found = strconv.Quote(string(a.rest[0]))
+		found = ""
+		for _, t := range a.rest[:min(n, len(a.rest))] {
+			found += string(t)
+		}
+		found = strconv.Quote(found)
 	}
 	a.errorf("found %s, expected %s", found, expected)
 }
@@ -178,27 +185,18 @@ func (a *assembler) sameWidth(whole bool) uint8 {
 
 // repeat reads the register r once more.
 func (a *assembler) repeat(r uint8, whole bool) {
-	if r != a.peekRegister(whole) {
-		a.fail(reg(r, whole))
-		return
+	if name := reg(r, whole); !a.accept(token(name)) {
+		a.fail(name)
 	}
-	a.skip()
-}
-
-// peekRegister returns the next token's register if it has the width, otherwise NumRegs.
-func (a *assembler) peekRegister(whole bool) uint8 {
-	if r, w, ok := a.peek().asRegister(); ok && w == whole {
-		return r
-	}
-	return NumRegs
 }
 
 // number reads a number, with or without a sign, of lo to hi.
 func (a *assembler) number(lo int64, hi uint64) uint64 {
 	rest := a.rest
 	negative := a.accept("-")
-	if !negative {
-		a.accept("+")
+	words := 1
+	if negative || a.accept("+") {
+		words = 2
 	}
 	digits, isHex := strings.CutPrefix(string(a.peek()), "0x")
 	base := 10
@@ -208,7 +206,7 @@ func (a *assembler) number(lo int64, hi uint64) uint64 {
 	n, err := strconv.ParseUint(digits, base, 64)
 	if err != nil || negative && n > uint64(-lo) || !negative && n > hi {
 		a.rest = rest
-		a.failNumber(lo, hi)
+		a.failAt(words, fmt.Sprintf("a number from %d to %d", lo, hi))
 		return 0
 	}
 	a.skip()
@@ -216,18 +214,6 @@ func (a *assembler) number(lo int64, hi uint64) uint64 {
 		return -n
 	}
 	return n
-}
-
-func (a *assembler) failNumber(lo int64, hi uint64) {
-	found := "the end of the line"
-	if len(a.rest) > 0 {
-		found = string(a.rest[0])
-		if (found == "-" || found == "+") && len(a.rest) > 1 {
-			found += string(a.rest[1])
-		}
-		found = strconv.Quote(found)
-	}
-	a.errorf("found %s, expected a number from %d to %d", found, lo, hi)
 }
 
 // imm reads an immediate. One that is extended to 64 bits is signed; one that is not may be

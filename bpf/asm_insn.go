@@ -193,7 +193,7 @@ func (a *assembler) assign(dst uint8, whole bool) {
 	a.emit(a.second(in, whole))
 }
 
-// value reads what stands behind "r1 =".
+// value reads what stands after "r1 =".
 func (a *assembler) value(dst uint8, class Class) {
 	whole := class == ALU64
 	in := Insn{Op: uint8(class), Regs: dst}

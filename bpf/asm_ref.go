@@ -46,7 +46,7 @@ func (a *assembler) isAtomic(t token) bool {
 	return ok || slices.Contains(fetches, string(t))
 }
 
-// fetch reads what stands behind "r2 =" in the atomics that fetch. Their result goes to the
+// fetch reads what stands after "r2 =" in the atomics that fetch. Their result goes to the
 // register that also is their operand, or to R0.
 func (a *assembler) fetch(dst uint8, whole bool) {
 	name := a.peek()

@@ -127,17 +127,9 @@ func (in Insn) UsesSrc() bool { return in.Op&X != 0 }
 func (in Insn) Mode() uint8 { return in.Op & 0xE0 }
 
 // Size returns how many bytes loads and stores access.
-func (in Insn) Size() int {
-	switch in.Op & 0x18 {
-	case B:
-		return 1
-	case H:
-		return 2
-	case W:
-		return 4
-	}
-	return 8
-}
+func (in Insn) Size() int { return int(sizes[in.Op>>3&3]) }
+
+var sizes = [...]uint8{B >> 3: 1, H >> 3: 2, W >> 3: 4, DW >> 3: 8}
 
 // Dst returns the destination register.
 func (in Insn) Dst() uint8 { return in.Regs & 15 }

@@ -38,6 +38,7 @@ const (
 	StackTrace     MapType = 7
 	LRUHash        MapType = 9
 	LRUPerCPUHash  MapType = 10
+	LPMTrie        MapType = 11
 	ArrayOfMaps    MapType = 12
 	HashOfMaps     MapType = 13
 	Queue          MapType = 22
@@ -47,6 +48,7 @@ const (
 
 var mapNames = [...]string{Hash: "hash", Array: "array", ProgArray: "prog_array", PerfEventArray: "perf_event_array", PerCPUHash: "percpu_hash",
 	PerCPUArray: "percpu_array", StackTrace: "stack_trace", LRUHash: "lru_hash", LRUPerCPUHash: "lru_percpu_hash",
+	LPMTrie:     "lpm_trie",
 	ArrayOfMaps: "array_of_maps", HashOfMaps: "hash_of_maps", Queue: "queue", Stack: "stack", RingBuf: "ringbuf"}
 
 // String is Linux's name of the kind, or "".

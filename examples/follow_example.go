@@ -21,7 +21,7 @@ import (
 // probes.
 //
 // To follow another function that calls write: insmod follow_example path=/lib/libc.so
-// symbol=write comm=NAME. At the prompt the device is another one: device=serial.WriteRaw.
+// symbol=write comm=NAME.
 type followExample struct {
 	path, symbol, comm, device string
 
@@ -52,13 +52,13 @@ func init() {
 }
 
 func newFollowExample(string) *module.Instance {
-	f := &followExample{path: "/bin/myprog", symbol: "syscall.write", comm: "myprog", device: "console.(*Pipe).Write"}
+	f := &followExample{path: "/bin/myprog", symbol: "syscall.write", comm: "myprog"}
 	return &module.Instance{
 		Params: module.Params{
 			"path":   module.String(&f.path, "file of the program or library").From(attach.PathFrom).Given(),
 			"symbol": module.String(&f.symbol, "its function that calls write").From(bare).Given(),
 			"comm":   module.String(&f.comm, "name of the process").Given(),
-			"device": module.String(&f.device, "the device's function").Given(),
+			"device": module.String(&f.device, "the device's function; none: those of a script's output and of the terminal").Given(),
 		},
 		Init: f.init,
 		Exit: f.exit,
@@ -121,6 +121,7 @@ func (f *followExample) print(s followStep) {
 	name := f.symbol
 	if s.depth > 0 {
 		name = strings.TrimPrefix(f.functions[s.depth-1], "sonde/")
+		s.depth = min(s.depth, followDevice)
 	}
 	since := s.at - f.steps[0].at
 	indent := strings.Repeat("  ", s.depth)
@@ -131,8 +132,14 @@ func (f *followExample) print(s followStep) {
 	}
 }
 
+// followDevice is how deep a device's function is, the innermost.
+const followDevice = 3
+
 func (f *followExample) init() error {
-	f.functions = []string{"sonde/linux/syscall.write", "vfs.Write", f.device}
+	f.functions = []string{"sonde/linux/syscall.write", "vfs.Write", "console.(*Pipe).Write", "tty.Handle.WriteAt"}
+	if f.device != "" {
+		f.functions = append(f.functions[:followDevice-1], f.device)
+	}
 	returns := make([]string, len(f.functions))
 	for i, name := range f.functions {
 		returns[i] = "ret:" + name

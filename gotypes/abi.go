@@ -1,30 +1,9 @@
 package gotypes
 
-import "strings"
-
-// Kind says how a type is passed.
-type Kind uint8
-
-const (
-	Word      Kind = iota // an integer, a boolean, or one pointer: map, channel and function, too
-	Float                 // float32, float64
-	Complex               // complex64, complex128
-	String                // pointer, length
-	Interface             // type or table of methods, data
-	Slice                 // pointer, length, capacity
-	Array
-	Struct
+import (
+	"reflect"
+	"strings"
 )
-
-// Type is what a call needs to know of a type. Sizes are in bytes.
-type Type struct {
-	Kind   Kind
-	Size   int
-	Align  int
-	Len    int     // of an array
-	Elem   *Type   // of an array
-	Fields []*Type // of a struct
-}
 
 // Reg is a register that carries a word of an argument: AX to R11 in ABIInternal's order, then X0
 // to X14.
@@ -56,11 +35,12 @@ type Place struct {
 }
 
 // Assign returns where a call by ABIInternal puts its arguments and results. The receiver of a
-// method is the first argument, and a generic function's dictionary is a Word after the receiver.
+// method is the first argument, and a generic function's dictionary comes after the receiver. A type that is not among
+// types is a word, as a dictionary.
 //
 // Source: Go internal ABI specification, "Function call argument and result passing".
-func Assign(params, results []*Type) (args, res []Place) {
-	var a assigner
+func Assign(types []Desc, params, results []Param) (args, res []Place) {
+	a := assigner{types: types}
 	args = a.all(params)
 	a.ints, a.floats = 0, 0
 	a.stack = alignUp(a.stack, wordSize)
@@ -69,52 +49,57 @@ func Assign(params, results []*Type) (args, res []Place) {
 
 // assigner is a call of which some arguments have their places.
 type assigner struct {
+	types        []Desc
 	ints, floats int // registers given out
 	stack        int // bytes given out
 }
 
-func (a *assigner) all(types []*Type) []Place {
-	places := make([]Place, len(types))
-	for i, t := range types {
-		before := *a
-		if regs, ok := a.regs(nil, t); ok && t.Size > 0 {
+var wordType = Desc{Kind: reflect.Uintptr, Size: wordSize, Align: wordSize}
+
+func (a *assigner) desc(id ID) *Desc {
+	if int64(id) >= int64(len(a.types)) {
+		return &wordType
+	}
+	return &a.types[id]
+}
+
+func (a *assigner) all(params []Param) []Place {
+	places := make([]Place, len(params))
+	for i, p := range params {
+		before, x := *a, a.desc(p.Type)
+		if regs, ok := a.regs(nil, x); ok && x.Size > 0 {
 			places[i] = Place{Regs: regs}
 			continue
 		}
 		*a = before
-		a.stack = alignUp(a.stack, t.Align)
+		a.stack = alignUp(a.stack, x.Align)
 		places[i] = Place{Stack: a.stack, OnStack: true}
-		a.stack += t.Size
+		a.stack += x.Size
 	}
 	return places
 }
 
-// regs appends the registers of a value of type t, and reports whether it fits.
-func (a *assigner) regs(to []Reg, t *Type) ([]Reg, bool) {
-	switch t.Kind {
-	case Word:
-		return a.takeInts(to, 1)
-	case String, Interface:
-		return a.takeInts(to, 2)
-	case Slice:
-		return a.takeInts(to, 3)
-	case Float:
+// regs appends the registers of a value of a type, and reports whether it fits.
+func (a *assigner) regs(to []Reg, x *Desc) (_ []Reg, ok bool) {
+	switch x.Kind {
+	case reflect.Float32, reflect.Float64:
 		return a.takeFloats(to, 1)
-	case Complex:
+	case reflect.Complex64, reflect.Complex128:
 		return a.takeFloats(to, 2)
-	case Array:
-		if t.Len == 1 {
-			return a.regs(to, t.Elem)
+	case reflect.Array:
+		if x.Len == 1 {
+			return a.regs(to, a.desc(x.Elem))
 		}
-		return to, t.Len == 0
-	}
-	for _, f := range t.Fields {
-		var ok bool
-		if to, ok = a.regs(to, f); !ok {
-			return to, false
+		return to, x.Len == 0
+	case reflect.Struct, reflect.Invalid:
+		for i := 0; i < len(x.Fields) && x.Size > 0; i++ {
+			if to, ok = a.regs(to, a.desc(x.Fields[i].Type)); !ok {
+				return to, false
+			}
 		}
+		return to, true
 	}
-	return to, true
+	return a.takeInts(to, max(1, words[x.Kind]))
 }
 
 func (a *assigner) takeInts(to []Reg, n int) ([]Reg, bool) {

@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"encoding/binary"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -11,34 +12,41 @@ import (
 	"sonde/internal/image"
 )
 
-// typeOf makes a Type of what DWARF says.
-func typeOf(t dwarf.Type) *Type {
+// typesOf makes Descs of what DWARF says.
+type typesOf []Desc
+
+func (all *typesOf) add(x Desc) ID {
+	*all = append(*all, x)
+	return ID(len(*all) - 1)
+}
+
+func (all *typesOf) of(t dwarf.Type) ID {
 	n := int(t.Size())
 	switch t := t.(type) {
 	case *dwarf.TypedefType:
-		return typeOf(t.Type)
+		return all.of(t.Type)
 	case *dwarf.FloatType:
-		return &Type{Kind: Float, Size: n, Align: n}
+		return all.add(Desc{Kind: reflect.Float64, Size: n, Align: n})
 	case *dwarf.ComplexType:
-		return &Type{Kind: Complex, Size: n, Align: n / 2}
+		return all.add(Desc{Kind: reflect.Complex128, Size: n, Align: n / 2})
 	case *dwarf.ArrayType:
-		e := typeOf(t.Type)
-		return &Type{Kind: Array, Size: n, Align: e.Align, Len: int(t.Count), Elem: e}
+		e := all.of(t.Type)
+		return all.add(Desc{Kind: reflect.Array, Size: n, Align: (*all)[e].Align, Len: int(t.Count), Elem: e})
 	case *dwarf.StructType:
-		r := &Type{Kind: Struct, Size: n, Align: 1}
+		r := Desc{Kind: reflect.Struct, Size: n, Align: 1}
 		for _, f := range t.Field {
-			c := typeOf(f.Type)
-			r.Fields = append(r.Fields, c)
-			r.Align = max(r.Align, c.Align)
+			c := all.of(f.Type)
+			r.Fields = append(r.Fields, Field{Type: c})
+			r.Align = max(r.Align, (*all)[c].Align)
 		}
-		return r
+		return all.add(r)
 	case *dwarf.PtrType, *dwarf.FuncType:
-		return &Type{Size: 8, Align: 8}
+		return all.add(Desc{Kind: reflect.Uintptr, Size: 8, Align: 8})
 	}
 	if n <= 0 || n > 8 {
 		n = 8
 	}
-	return &Type{Size: n, Align: n}
+	return all.add(Desc{Kind: reflect.Uintptr, Size: n, Align: n})
 }
 
 var dregs = map[byte]Reg{0: AX, 3: BX, 2: CX, 5: DI, 4: SI, 8: R8, 9: R9, 10: R10, 11: R11}
@@ -123,7 +131,8 @@ func TestAssignAgreesWithTheCompiler(t *testing.T) {
 			rr.Seek(org)
 			fn, _ = rr.Next()
 		}
-		var ps, rs []*Type
+		types := typesOf{{}}
+		var ps, rs []Param
 		var pl, rl [][]byte
 		for {
 			c, err := r.Next()
@@ -152,10 +161,10 @@ func TestAssignAgreesWithTheCompiler(t *testing.T) {
 					loc = locs.at(cu, v, low)
 				}
 				if out, _ := o.Val(dwarf.AttrVarParam).(bool); out {
-					rs = append(rs, typeOf(ty))
+					rs = append(rs, Param{Type: types.of(ty)})
 					rl = append(rl, loc)
 				} else {
-					ps = append(ps, typeOf(ty))
+					ps = append(ps, Param{Type: types.of(ty)})
 					pl = append(pl, loc)
 				}
 			}
@@ -170,10 +179,10 @@ func TestAssignAgreesWithTheCompiler(t *testing.T) {
 			at = -1
 		}
 		if at >= 0 {
-			ps = slices.Insert(ps, at, &Type{Size: 8, Align: 8})
+			ps = slices.Insert(ps, at, Param{Type: ^ID(0)})
 			pl = slices.Insert(pl, at, nil)
 		}
-		args, _ := Assign(ps, rs)
+		args, _ := Assign(types, ps, rs)
 		for i, l := range pl {
 			regs, stack, ok := pieces(l)
 			partial := !stack && len(regs) < len(args[i].Regs)

@@ -84,6 +84,19 @@ func (m Memory) Held(first uint64) string {
 	return strings.TrimPrefix(name, "*")
 }
 
+// TypeName returns the name of the type at an address with the whole path of its package; "": there is none, or it has none.
+func (m Memory) TypeName(addr uint64) string {
+	off := addr - m.Base
+	if off >= uint64(len(m.Data)) || off%8 != 0 {
+		return ""
+	}
+	x, ok := m.describe(uint32(off))
+	if !ok {
+		return ""
+	}
+	return x.Name
+}
+
 // memoryReader reads Memory, and notes whether anything lies outside.
 type memoryReader struct {
 	Memory

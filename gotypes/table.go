@@ -2,7 +2,6 @@ package gotypes
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -19,9 +18,6 @@ type Table struct {
 
 	copies     []byte // of functions: as they are packed
 	readCopies sync.Once
-
-	mu    sync.Mutex
-	calls map[ID]*Type // for Assign; guarded by mu
 }
 
 // Load unpacks a table of the image that has these functions, in the order of addresses, and types.
@@ -38,7 +34,7 @@ func Load(blob []byte, entries []Entry, m Memory) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{info: info, copies: copies, names: make([]string, 0, len(info.Funcs)), calls: map[ID]*Type{}}
+	t := &Table{info: info, copies: copies, names: make([]string, 0, len(info.Funcs))}
 	for _, e := range entries {
 		if n := len(t.names); n < len(info.Funcs) && info.Funcs[n].Addr == e.Addr {
 			t.names = append(t.names, e.Name)
@@ -141,15 +137,14 @@ func (t *Table) function(addr uint64) int {
 func (t *Table) call(i int) Call {
 	f := &t.info.Funcs[i]
 	c := Call{Addr: f.Addr, Name: t.names[i]}
-	params, results := t.callTypes(f.Params), t.callTypes(f.Results)
-	at := Dictionary(c.Name)
+	params, at := f.Params, Dictionary(c.Name)
 	if at > len(params) {
 		at = -1
 	}
 	if at >= 0 {
-		params = slices.Insert(params, at, &Type{Size: wordSize, Align: wordSize})
+		params = slices.Insert(slices.Clone(params), at, Param{Type: ^ID(0)})
 	}
-	args, res := Assign(params, results)
+	args, res := Assign(t.info.Types, params, f.Results)
 	if at >= 0 {
 		hidden := args[at]
 		c.Hidden, args = &hidden, slices.Delete(args, at, at+1)
@@ -167,52 +162,6 @@ func placed(params []Param, at []Place) []Arg {
 		list[i] = Arg{p, at[i]}
 	}
 	return list
-}
-
-func (t *Table) callTypes(params []Param) (list []*Type) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	list = make([]*Type, 0, len(params)+1) // and a dictionary
-	for _, p := range params {
-		list = append(list, t.callType(p.Type))
-	}
-	return list
-}
-
-// callType returns what a call needs to know of a type. What has no size has no fields, so that no
-// table makes it continue for ever. Called with mu held.
-func (t *Table) callType(id ID) *Type {
-	if c := t.calls[id]; c != nil {
-		return c
-	}
-	x := t.Type(id)
-	c := &Type{Size: x.Size, Align: x.Align}
-	t.calls[id] = c
-	switch x.Kind {
-	case reflect.Float32, reflect.Float64:
-		c.Kind = Float
-	case reflect.Complex64, reflect.Complex128:
-		c.Kind = Complex
-	case reflect.String:
-		c.Kind = String
-	case reflect.Interface:
-		c.Kind = Interface
-	case reflect.Slice:
-		c.Kind = Slice
-	case reflect.Array:
-		c.Kind, c.Len = Array, x.Len
-		if x.Len > 0 {
-			c.Elem = t.callType(x.Elem)
-		}
-	case reflect.Struct, reflect.Invalid:
-		c.Kind = Struct
-		for _, f := range x.Fields {
-			if x.Size > 0 {
-				c.Fields = append(c.Fields, t.callType(f.Type))
-			}
-		}
-	}
-	return c
 }
 
 // String says where an argument is: AX, DI SI, or its place on the stack.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks that there is Go, and installs the Debian or Ubuntu packages that a target of the Makefile needs
-# besides and that are missing. Usage: host-packages.sh run|stick|gdb|test
+# besides and that are missing. Usage: host-packages.sh run|stick|gdb|test|browser|bochs
 #   run    QEMU boots the kernel
 #   gdb    and gdb looks at it
 #   stick  GRUB, xorriso and mtools make the stick
@@ -8,6 +8,8 @@
 #          cpio reads the archives that we write; gcc, busybox, gawk and python3 are for programs that
 #          run on the host and in the kernel; ovmf is the UEFI on which the stick is tested; with
 #          tmux the tests use the prompt as people do; bpftrace and bpftool run in the kernel as they are
+#   browser  Chromium, or one like it, which shows pages: their tests are skipped without it
+#   bochs  another emulator, with a display that nobody sees, and the stick: its tests are skipped without it
 set -eu
 
 missing=
@@ -56,18 +58,30 @@ for_test() {
 	command -v cpio >/dev/null || need cpio
 	[ -e /usr/share/OVMF/OVMF_CODE.fd ] || [ -e /usr/share/OVMF/OVMF_CODE_4M.fd ] || need ovmf
 	command -v tmux >/dev/null || need tmux
+	command -v zbarimg >/dev/null || need zbar-tools
 	command -v bpftrace >/dev/null || need bpftrace
 	# Ubuntu has it with the tools of its kernel, for that kernel alone: its tests are skipped there.
 	[ -x /usr/sbin/bpftool ] || grep -q ubuntu /etc/os-release || need bpftool
 }
 
+for_browser() {
+	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || need chromium
+}
+
+for_bochs() {
+	for_stick
+	command -v bochs >/dev/null || need bochs bochs-x
+	[ -e /usr/share/bochs/BIOS-bochs-latest ] || need bochsbios vgabios
+	command -v xvfb-run >/dev/null || need xvfb
+}
+
 case "${1-}" in
-run | gdb | stick | test)
+run | gdb | stick | test | browser | bochs)
 	need_go
 	"for_$1"
 	;;
 *)
-	echo "usage: $0 run|gdb|stick|test" >&2
+	echo "usage: $0 run|gdb|stick|test|browser|bochs" >&2
 	exit 2
 	;;
 esac

@@ -24,7 +24,7 @@ type aliases struct {
 }
 
 // Aliases returns the C names of all functions, in the order of their addresses, and then Linux's names. The
-// names that are Linux's are nobody's C name: such a function has none.
+// names of Linux are not C names of other functions: such a function has no C name.
 func (t *Table) Aliases() []Alias {
 	t.aliases.once.Do(t.makeAliases)
 	return t.aliases.all
@@ -145,7 +145,10 @@ func (t *Table) WriteC(w io.Writer) error {
 		if s.IsText() && !t.isFunction(s) {
 			continue // a mark of the linker's
 		}
-		known := names(s.Addr)
+		var known []string
+		if i == 0 || t.addr(i-1) != s.Addr || s.IsText() {
+			known = names(s.Addr)
+		}
 		for _, name := range known {
 			buf = appendLine(buf, s.Addr, s.Type, name)
 		}
@@ -157,16 +160,14 @@ func (t *Table) WriteC(w io.Writer) error {
 	return err
 }
 
-// WriteFunctions prints the names of all functions that can be probed, a line each, as the file
+// WriteFunctions prints the names of all functions, a line each, as the file
 // available_filter_functions has them: one of each function, so that patterns count a call once, but all of Linux's.
 func (t *Table) WriteFunctions(w io.Writer) error {
 	names := t.inC()
 	var buf []byte
 	for s := range t.functions {
 		for _, name := range names(s.Addr) {
-			if s.Flags&NoProbe == 0 {
-				buf = append(append(buf, name...), '\n')
-			}
+			buf = append(append(buf, name...), '\n')
 		}
 	}
 	_, err := w.Write(buf)

@@ -63,7 +63,7 @@ func appendEntries(blob []byte, syms []Symbol) []byte {
 		blob = binary.LittleEndian.AppendUint32(blob, uint32(off))
 		blob = binary.LittleEndian.AppendUint32(blob, uint32(min(s.Size, math.MaxUint32)))
 		blob = binary.LittleEndian.AppendUint16(blob, uint16(len(s.Name)))
-		blob = append(blob, s.Type, byte(s.Flags))
+		blob = append(blob, s.Type, 0) // for alignment
 		off += len(s.Name) + 1
 	}
 	return blob

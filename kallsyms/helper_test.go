@@ -23,7 +23,7 @@ func sample() []Symbol {
 		{Name: "runtime.text", Addr: 0x1000, Type: 't'},
 		{Name: "runtime.memmove", Addr: 0x1000, Size: 0x34, Type: 'T'},
 		{Name: "sonde/kernel/vfs.(*File).Read", Addr: 0x1040, Size: 0x80, Type: 'T'},
-		{Name: "sonde/kernel/vfs.Read", Addr: 0x10c0, Size: 0x40, Type: 'T', Flags: NoProbe},
+		{Name: "sonde/kernel/vfs.Read", Addr: 0x10c0, Size: 0x40, Type: 'T'},
 		{Name: "sonde/user/vfs.Read", Addr: 0x1100, Size: 0x40, Type: 'T'},
 		{Name: "entry_stub", Addr: 0x1140, Type: 't'},
 		{Name: "sonde/kernel/mm.Map[go.shape.int]", Addr: 0x1180, Size: 0x20, Type: 'T'},

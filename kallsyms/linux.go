@@ -12,7 +12,7 @@ type LinuxName struct {
 
 // linux has the functions that tools probe most.
 //
-// Not here: kfree (what is allocated is freed by the collector), finish_task_switch (nobody is told who ran
+// Not here: kfree (what is allocated is freed by the collector), finish_task_switch (it is not said who ran
 // before; see the tracepoint sched_switch), and what has to do with disks and networks.
 var linux = []LinuxName{
 	{"vfs_read", "sonde/kernel/vfs.Read", 0, 3},
@@ -20,6 +20,7 @@ var linux = []LinuxName{
 	{"vfs_open", "sonde/kernel/vfs.(*FS).openAt", 0, 0},
 	{"vfs_create", "sonde/kernel/vfs.(*FS).create", 0, 0},
 	{"vfs_unlink", "sonde/kernel/vfs.(*FS).UnlinkAt", 0, 0},
+	{"vfs_symlink", "sonde/kernel/vfs.(*FS).SymlinkAt", 0, 0},
 	{"vfs_rename", "sonde/kernel/vfs.(*FS).rename", 0, 0},
 	{"vfs_mkdir", "sonde/kernel/vfs.(*FS).MkdirAt", 0, 0},
 	{"vfs_rmdir", "sonde/kernel/vfs.(*FS).RmdirAt", 0, 0},

@@ -28,7 +28,7 @@ func (t *Table) Lookup(addr uint64) (name string, off, size uint64, ok bool) {
 	return t.name(i), off, size, true
 }
 
-// At is Lookup for callers that want type and flags as well.
+// At is Lookup for callers that want the type as well.
 //
 // Context: any; does not allocate.
 func (t *Table) At(addr uint64) (sym Symbol, ok bool) {
@@ -76,9 +76,7 @@ func (t *Table) Symbolize(buf []byte, addr uint64) []byte {
 // Symbolize is Table.Symbolize on the kernel's table.
 //
 // Context: any; does not allocate.
-func Symbolize(buf []byte, addr uint64) []byte {
-	return kernel.Load().Symbolize(buf, addr)
-}
+func Symbolize(buf []byte, addr uint64) []byte { return kernel.Load().Symbolize(buf, addr) }
 
 // put appends as much of s as buf has capacity for: append itself would
 // allocate.
@@ -106,8 +104,7 @@ func putHex(buf []byte, v uint64) []byte {
 func (t *Table) find(addr uint64) int {
 	lo, hi := 0, t.n
 	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		if t.addr(mid) <= addr {
+		if mid := int(uint(lo+hi) >> 1); t.addr(mid) <= addr {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -116,9 +113,7 @@ func (t *Table) find(addr uint64) int {
 	return lo - 1
 }
 
-func (t *Table) addr(i int) uint64 {
-	return binary.LittleEndian.Uint64(t.addrs[i*addrSize:])
-}
+func (t *Table) addr(i int) uint64 { return binary.LittleEndian.Uint64(t.addrs[i*addrSize:]) }
 
 // entry returns where the name of symbol i lies in names, and the size of what
 // the symbol names.
@@ -131,11 +126,7 @@ func (t *Table) entry(i int) (nameOff int, size uint64, nameLen int) {
 
 func (t *Table) kind(i int) byte { return t.entries[i*entrySize+10] }
 
-func (t *Table) flags(i int) Flags { return Flags(t.entries[i*entrySize+11]) }
-
-func (t *Table) byName(i int) int {
-	return int(binary.LittleEndian.Uint32(t.index[i*indexSize:]))
-}
+func (t *Table) byName(i int) int { return int(binary.LittleEndian.Uint32(t.index[i*indexSize:])) }
 
 // name returns the name of symbol i without copying it.
 func (t *Table) name(i int) string {

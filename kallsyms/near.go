@@ -90,7 +90,7 @@ func Hint(near []string) string {
 	return " (" + DidYouMean(near) + ")"
 }
 
-// compilerMade reports whether nobody has written a function or variable of that name: type data,
+// compilerMade reports whether the compiler made the function or variable of that name: type data,
 // equality functions, wrappers of deferred calls and of method values, and wrappers of promoted
 // methods that are not exported, which have the name of their package in the middle.
 func compilerMade(name string) bool {

@@ -7,23 +7,12 @@ import (
 	"strings"
 )
 
-// Flags are facts about a symbol that the image build adds to what the linker
-// knows.
-type Flags uint8
-
-const (
-	// NoProbe marks a function that probing would make call itself: it can be
-	// reached from the trap entries.
-	NoProbe Flags = 1 << iota
-)
-
 // Symbol is one entry of the table.
 type Symbol struct {
-	Name  string
-	Addr  uint64
-	Size  uint64 // in bytes; 0 when even the next symbol does not tell
-	Type  byte   // the letter nm prints: T text, R read-only, D data, B bss; lower case when local
-	Flags Flags
+	Name string
+	Addr uint64
+	Size uint64 // in bytes; 0 when even the next symbol does not tell
+	Type byte   // the letter nm prints: T text, R read-only, D data, B bss; lower case when local
 }
 
 // IsText reports whether the symbol names code.
@@ -40,17 +29,7 @@ func class(t byte) byte {
 	return t
 }
 
-// All calls yield for each symbol in the order of addresses until yield
-// returns false.
-func (t *Table) All(yield func(Symbol) bool) {
-	for i := range t.n {
-		if !yield(t.symbol(i)) {
-			return
-		}
-	}
-}
-
-// Text is All for symbols that name code.
+// Text calls yield for each symbol that names code in the order of addresses until yield returns false.
 func (t *Table) Text(yield func(Symbol) bool) {
 	for i := range t.n {
 		if class(t.kind(i)) == 'T' && !yield(t.symbol(i)) {

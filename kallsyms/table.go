@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"sync/atomic"
 	"syscall"
 
@@ -23,6 +24,14 @@ type Table struct {
 	index   []byte
 	names   []byte
 	aliases aliases
+}
+
+// Sum is a checksum of the table: kernels of which it is the same have the same functions at the same addresses.
+func (t *Table) Sum() (sum uint32) {
+	for _, part := range [][]byte{t.addrs, t.entries, t.index, t.names} {
+		sum = crc32.Update(sum, crc32.IEEETable, part)
+	}
+	return sum
 }
 
 // Load checks every number in blob, so that later lookups cannot go wrong, and
@@ -57,8 +66,7 @@ func Load(blob []byte) (*Table, error) {
 // check verifies what the accessors below rely on.
 func (t *Table) check() error {
 	for i := range t.n {
-		off, _, length := t.entry(i)
-		if off+length > len(t.names) {
+		if off, _, length := t.entry(i); off+length > len(t.names) {
 			return fmt.Errorf("name of symbol %d ends at %d of %d", i, off+length, len(t.names))
 		}
 		if i > 0 && t.addr(i) < t.addr(i-1) {
@@ -81,10 +89,7 @@ func (t *Table) Len() int { return t.n }
 
 func (t *Table) symbol(i int) Symbol {
 	_, size, _ := t.entry(i)
-	return Symbol{
-		Name: t.name(i), Addr: t.addr(i), Size: size,
-		Type: t.kind(i), Flags: t.flags(i),
-	}
+	return Symbol{Name: t.name(i), Addr: t.addr(i), Size: size, Type: t.kind(i)}
 }
 
 // kernel is the table of the running image, set once at boot. Trap context

@@ -162,11 +162,10 @@ func exercise(blob []byte) {
 		return
 	}
 	buf := make([]byte, 0, 64)
-	table.All(func(s Symbol) bool {
+	for s := range table.Named("") {
 		table.Symbolize(buf, s.Addr)
 		table.Addr(s.Name)
-		return true
-	})
+	}
 	table.Resolve("vfs.Raed")
 	table.Complete("vfs.", 5)
 }

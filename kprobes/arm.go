@@ -32,9 +32,10 @@ func rearm(list []*point) (written []uintptr) {
 	generalize(list)
 	written = make([]uintptr, 0, len(list))
 	for _, pt := range list {
+		left := pt.leaveStub()
 		if want := pt.wanted() && !disarmedAll; want != pt.armed {
 			pt.arm(want)
-		} else if behind.Load() == 0 {
+		} else if behind.Load() == 0 && !left {
 			continue
 		}
 		written = append(written, pt.Addr)
@@ -139,7 +140,7 @@ func covering(addr uintptr) func(yield func(*point) bool) {
 }
 
 // swap exchanges breakpoints and jumps, or jumps and others, while the machine is stopped once. A CPU that is in
-// a point's region, behind its first byte, would execute part of a jump's address. A CPU in
+// a point's region, after its first byte, would execute part of a jump's address. A CPU in
 // the point's slot would return into the region as well; but once a point has a detour no hit
 // uses the slot, and earlier hits left it a grace period ago. A CPU in code that has a handler in it would go on in
 // that after the caller was told that it does not run any more. Called with mu held.
@@ -163,7 +164,7 @@ func swap(list []*point, to func(*point) form) (time.Duration, error) {
 
 // stands reports whether a CPU at ip is in code that is to be replaced, or that must not be entered any more.
 func (pt *point) stands(ip uintptr) bool {
-	return ip > pt.Addr && ip < pt.Addr+insn.JumpSize || pt.fused && ip >= pt.detour.Fused && ip < pt.detour.Resume
+	return ip > pt.Addr && ip < pt.Addr+insn.JumpSize || pt.fused && ip >= pt.detour.Fused && ip < pt.detour.Past
 }
 
 // bytes are the five bytes at pt when it is armed, in each form.

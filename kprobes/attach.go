@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"sonde/arch/amd64/goabi"
+	"sonde/arch/amd64/trap"
 	"sonde/kallsyms"
 	"sonde/kernel/grace"
 	"sonde/kernel/module"
@@ -182,6 +183,7 @@ func (k *Kprobe) attach(kind kind) error {
 	pt.add(k)
 	if first { // with its list: a CPU may still take an INT3 that was here before
 		points.Insert(pt)
+		trap.SetBreakpoints(points.Entries())
 		neighboured(addr)
 	}
 	return nil

@@ -35,7 +35,7 @@ type Camera struct {
 	calling uintptr   // the *Kprobe whose return handler is called next
 	back    bool      // the recorded call has returned
 	noted   bool      // it has instances of ret
-	after   bool      // the frame behind the instruction has been made
+	after   bool      // the frame after the instruction has been made
 	watcher *Kprobe   // the witness
 }
 
@@ -86,7 +86,7 @@ func (c *Camera) UseWitness() error {
 	return nil
 }
 
-// behind returns where the code goes on.
+// behind returns where the code continues.
 func (c *Camera) behind() (uintptr, error) {
 	mu.Lock()
 	defer mu.Unlock()

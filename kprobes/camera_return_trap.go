@@ -135,7 +135,7 @@ func (st *state) filmedRole(k *Kprobe) uint64 {
 	return glass.Pre
 }
 
-// filmRest goes on with the pre-handlers behind an abandoned one. It returns true if one of them has
+// filmRest continues with the pre-handlers after an abandoned one. It returns true if one of them has
 // taken over: the hit is over.
 func filmRest(st *state, r *amd64.Regs) bool {
 	p := films[st.id]
@@ -147,7 +147,7 @@ func filmRest(st *state, r *amd64.Regs) bool {
 	return true
 }
 
-// filmPosts goes on with the post-handlers behind an abandoned one.
+// filmPosts continues with the post-handlers after an abandoned one.
 func filmPosts(st *state, r *amd64.Regs) {
 	if p := films[st.id]; p != 0 {
 		asCamera(p).posts(st, r)

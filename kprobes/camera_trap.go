@@ -36,7 +36,7 @@ func film(k *Kprobe, r *amd64.Regs) int {
 	return 0
 }
 
-// rest calls the remaining probes of the list, and records where execution goes on if that is a copy or
+// rest calls the remaining probes of the list, and records where execution continues if that is a copy or
 // another place: else performs comes, and records it. took: a handler has taken over.
 func (c *Camera) rest(st *state, r *amd64.Regs) (took bool) {
 	for k := nextProbe(st); k != nil; k = nextProbe(st) {
@@ -192,7 +192,7 @@ func stepFilmed(st *state, r *amd64.Regs) {
 	c.end(int(st.id))
 }
 
-// filmPost is a camera's post-handler: behind the instruction, it calls the other ones.
+// filmPost is a camera's post-handler: after the instruction, it calls the other ones.
 func filmPost(k *Kprobe, r *amd64.Regs, _ uint64) {
 	c, id := asCamera(k), trap.ID(r)
 	if films[id] != uintptr(unsafe.Pointer(c)) {

@@ -27,6 +27,7 @@ type Description struct {
 	Armed  bool           // a breakpoint or a jump is in place
 	Jumped bool           // a jump
 	Fused  bool           // to code that has the handler in it
+	Stub   *detour.Stub   // that the breakpoint leads to; nil: it calls the handlers
 	Unfit  string         // why it is not fused, if a probe there could be; ""
 	Slot   uintptr        // of the probes there; 0: none
 	Detour *detour.Detour // of the probes there; nil: none
@@ -40,6 +41,7 @@ type ProbeInfo struct {
 	Disabled bool     // by DisableKprobe, or because it is gone
 	Gone     bool     // for good: its handler broke the rules, or its module has been unloaded
 	Ledger   Ledger   // its account
+	Fused    uint64   // hits of Ledger.Handled that ran the handler's code at the place
 }
 
 // Neighbour is another probed place.
@@ -101,6 +103,9 @@ func (d *Description) describe(pt *point) {
 	d.Pre, d.Post = pt.Way(false), pt.Way(true)
 	d.Check = int(pt.Check.Len)
 	d.Fused, d.Unfit = pt.fused, pt.unfit()
+	if pt.stubbed() && !pt.jumped {
+		d.Stub = pt.stub
+	}
 	for _, k := range pt.probes() {
 		d.Probes = append(d.Probes, k.info())
 	}
@@ -140,7 +145,7 @@ func (k *Kprobe) info() ProbeInfo {
 	}
 	return ProbeInfo{
 		Kind: k.kind.String(), Handlers: calls,
-		Disabled: k.Flags.Has(flagOff), Gone: k.Flags.Has(flagGone), Ledger: k.whole().account(),
+		Disabled: k.Flags.Has(flagOff), Gone: k.Flags.Has(flagGone), Ledger: k.whole().account(), Fused: k.tallied(),
 	}
 }
 
@@ -153,7 +158,7 @@ func (k *Kprobe) Way() (way string, disabled bool, l Ledger) {
 	switch {
 	case k.point == nil || !k.point.armed:
 		return "off", disabled, l
-	case k.point.fused:
+	case k.point.fused, k.point.stubbed() && !k.point.jumped:
 		return "fused", disabled, l
 	case k.point.jumped:
 		return "jump", disabled, l

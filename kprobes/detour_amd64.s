@@ -8,7 +8,7 @@
 // constants whose names end in an underscore are these immediates:
 //
 //	point_   the *point
-//	behind_  its address plus one, as behind an INT3
+//	behind_  its address plus one, as after an INT3
 //	resume_  where the copy of instructions begins
 //	where_   where point_ stands
 //	late_    late
@@ -77,10 +77,10 @@ take: \
 	MOVQ	DX, SLOT
 
 // detour calls the handlers. For one probe of the usual kind it does what onDetour
-// (hit_trap.go) does, in assembly, and enters a return probe behind it. A changed IP is
+// (hit_trap.go) does, in assembly, and enters a return probe after it. A changed IP is
 // ignored: kprobes.txt §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 9da89e931eec, asm d9ff4d93ec14.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 3c130e325035, asm d9ff4d93ec14.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 several:
 	MOVL	$const_idle, state_phase(SI)
@@ -208,8 +208,8 @@ busy:
 	POPS
 	UD2				// the end of what is copied
 
-// noted is where detour continues for a return probe behind a kprobe: DI is the return
-// probe, SP is behind the frame, SI is kept. Unusual cases go to onNote, which may spill
+// noted is where detour continues for a return probe after a kprobe: DI is the return
+// probe, SP is above the frame, SI is kept. Unusual cases go to onNote, which may spill
 // its arguments above the return address.
 TEXT ·noted(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	(8+trapFrame_g)(SP), BX

@@ -36,6 +36,7 @@ type fake struct {
 	sse    any       // the handler that may change X0-X14
 	later  bool      // a change is completed, without mu
 	asked  int       // how often all CPUs were, less the calls of Drain, for each of which they must have been
+	waits  int       // how often all CPUs were asked
 	during map[string]func()
 }
 
@@ -65,7 +66,7 @@ func (f *fake) machine() machine.Machine {
 	return machine.Machine{
 		Code: f.code, Poke: f.poke, Swap: f.swap, Write: f.write,
 		Refresh:   func(poked []uintptr) { f.note(fmt.Sprintf("sync %d", len(poked))) },
-		Serialize: func() { f.asked++ },
+		Serialize: func() { f.asked++; f.waits++ },
 		Drain:     f.drain,
 		Grace:     func() { f.note("grace") },
 		Watch:     func() { f.note("watch") },

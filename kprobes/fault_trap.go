@@ -174,7 +174,7 @@ func refault(r *amd64.Regs, st *state) {
 }
 
 // OriginalIP returns the original address for ip: for a copy in a slot, the probed address
-// or the one behind it; otherwise ip itself.
+// or the one after it; otherwise ip itself.
 //
 // Context: any.
 func OriginalIP(ip uintptr) uintptr {
@@ -195,10 +195,14 @@ func OriginalIP(ip uintptr) uintptr {
 		if addr == 0 {
 			return ip
 		}
-		if pt := points.Find(addr); pt != nil && pt.detour != nil {
+		switch pt := points.Find(addr); {
+		case pt == nil:
+			return addr
+		case pt.detour == nil || !pt.detour.Contains(ip):
+			return machine.This.Known // a stub, on the entry stack
+		default:
 			return pt.detour.Original(ip)
 		}
-		return addr
 	}
 	return ip
 }
@@ -216,7 +220,7 @@ func findPerform() {
 }
 
 // emulatedAt returns ip, unless this CPU is there to access memory for an instruction that
-// it emulates: then it returns the address behind that instruction.
+// it emulates: then it returns the address after that instruction.
 func emulatedAt(ip uintptr) uintptr {
 	if ip < performLo || ip >= performHi {
 		return ip
@@ -237,7 +241,7 @@ func toOriginal(r *amd64.Regs) {
 		return
 	}
 	_, addr := machine.This.Detours.Find(ip)
-	if pt := points.Find(addr); pt != nil && pt.detour != nil {
+	if pt := points.Find(addr); pt != nil && pt.detour != nil && pt.detour.Contains(ip) {
 		r.SP += 8 * uint64(pt.detour.Depth(ip))
 	}
 }

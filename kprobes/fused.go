@@ -5,7 +5,10 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"sonde/arch/amd64/prologue"
 	"sonde/kernel/cpu/percpu"
+	"sonde/kernel/grace"
+	"sonde/kernel/text"
 	"sonde/kprobes/detour"
 	"sonde/kprobes/machine"
 )
@@ -36,12 +39,19 @@ func (pt *point) form() form {
 // wants returns which jump there should be. It is the one decision: a place is fused if it has one probe, which is
 // enabled and whose handler can be compiled and may run that way, and a detour that was made for it.
 func (pt *point) wants() form {
-	k := pt.lone()
-	if k == nil || pt.detour == nil || pt.detour.Fused == 0 || pt.detour.For != any(k) ||
-		!detour.Fusing.Get() || detour.Plain.Get() || !k.Place.Link.Options.Fuse.Ready() {
+	if k := pt.fusing(); k == nil || pt.detour == nil || pt.detour.Fused == 0 || pt.detour.For != any(k) {
 		return general
 	}
 	return fused
+}
+
+// fusing returns lone's, if its code may run now.
+func (pt *point) fusing() *Kprobe {
+	k := pt.lone()
+	if k == nil || !detour.Fusing.Get() || detour.Plain.Get() || !k.Place.Link.Options.Fuse.Ready() {
+		return nil
+	}
+	return k
 }
 
 // lone returns the only probe of pt, if its handler may be compiled for the place; nil: there is none.
@@ -56,7 +66,7 @@ func (pt *point) lone() *Kprobe {
 // unfit says why hits of pt call a handler that could be compiled, "" if none could. Called with mu held.
 func (pt *point) unfit() string {
 	l := pt.probes()
-	if pt.fused || !slices.ContainsFunc(l, (*Kprobe).fusible) {
+	if pt.fused || pt.stubbed() || !slices.ContainsFunc(l, (*Kprobe).fusible) {
 		return ""
 	}
 	switch d := pt.detour; {
@@ -70,8 +80,10 @@ func (pt *point) unfit() string {
 		return "debug.kprobes-fused is 0"
 	case !l[0].Place.Link.Options.Fuse.Ready():
 		return "the program is metered or held"
-	case d == nil || !pt.jumped:
-		return "there is no jump"
+	case !pt.jumped:
+		return pt.stubless()
+	case d == nil:
+		return "there is no detour"
 	case d.For != any(l[0]):
 		return "the detour was made for other probes"
 	case d.Why != nil:
@@ -105,74 +117,140 @@ func Refit(ks []*Kprobe) {
 	machine.This.Forbid("changes how probes are hit")
 	mu.Lock()
 	defer mu.Unlock()
-	if ks == nil {
-		generalize(allPoints())
-	} else {
-		generalize(pointsOf(ks))
+	list := allPoints()
+	if ks != nil {
+		list = pointsOf(ks)
 	}
+	unstub(list)
+	generalize(list)
 	kick()
 }
 
-// A tally counts hits that ran the handler's code: a word at each CPU's GS base, or their sum when there can be no more.
-// It does not change, so that readers need no lock.
-type tally struct {
-	at   percpu.Offset // 0: nowhere any more
-	past uint64
+// tally returns what counts the hits of k that ran its code, nil if there is no room. A Kprobe may be copied, so that the
+// pointer is none of package atomic's.
+func (k *Kprobe) tally() *percpu.Tally {
+	return (*percpu.Tally)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&k.fused))))
 }
-
-// tally returns k's, nil if there is none. A Kprobe may be copied, so that the pointer is none of package atomic's.
-func (k *Kprobe) tally() *tally {
-	return (*tally)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&k.fused))))
-}
-
-func (k *Kprobe) setTally(t *tally) {
-	atomic.StorePointer((*unsafe.Pointer)(unsafe.Pointer(&k.fused)), unsafe.Pointer(t))
-}
-
-// tallyBytes is what one takes of each CPU's memory.
-const tallyBytes = 8
 
 // openTally makes room for k's count, if its handler can be compiled. Called with mu held.
 func (k *Kprobe) openTally() {
-	k.setTally(nil)
-	if !k.fusible() {
-		return
+	var t *percpu.Tally
+	if k.fusible() {
+		t, _ = percpu.NewTally() // without room, its handler is called
 	}
-	if at, err := percpu.Take(tallyBytes); err == nil {
-		k.setTally(&tally{at: at})
-	}
+	atomic.StorePointer((*unsafe.Pointer)(unsafe.Pointer(&k.fused)), unsafe.Pointer(t))
 }
 
 // closeTally gives the room back. No CPU is in k's code. Called with mu held.
 func (k *Kprobe) closeTally() {
-	if t := k.tally(); t != nil && t.at != 0 {
-		k.setTally(&tally{past: t.sum()})
-		percpu.Give(t.at, tallyBytes)
+	if t := k.tally(); t != nil {
+		t.Close()
 	}
 }
 
-// sum returns the count.
-func (t *tally) sum() (n uint64) {
-	if t.at == 0 {
-		return t.past
-	}
-	for cpu := range machine.This.CPUs {
-		n += atomic.LoadUint64((*uint64)(percpu.At(t.at, cpu)))
-	}
-	return n
-}
-
-// tallied returns how many hits of k ran its code. If the room was given back meanwhile, what was read is not k's.
+// tallied returns how many hits of k ran its code.
 //
 // Context: any.
 func (k *Kprobe) tallied() uint64 {
-	for {
-		t := k.tally()
-		if t == nil {
-			return 0
+	t := k.tally()
+	if t == nil {
+		return 0
+	}
+	return t.Sum()
+}
+
+// Where there is no jump, an INT3 can lead to code that has the handler in it: a stub, of package fuse. The entry of #BP
+// continues at point.trap.Code, which is either that or machine.Known; it is one word, so that it changes while there are
+// hits. A stub runs with interrupts off, so that a CPU that has taken an interrupt since is in none.
+
+// stubbed reports whether hits go to the stub. Called with mu held.
+func (pt *point) stubbed() bool { return pt.trap.Code != machine.This.Known }
+
+// stubs reports whether hits may, if the stub is for the probe that is there.
+func (pt *point) stubs() bool {
+	return pt.fusing() != nil && pt.stub != nil && pt.stub.Len > 0 && pt.stub.Leads == pt.lead.Load()
+}
+
+// settle has hits go where they may. Called with mu held.
+func (pt *point) settle() {
+	code := machine.This.Known
+	if pt.stubs() {
+		code = pt.stub.Head
+	}
+	atomic.StoreUintptr(&pt.trap.Code, code)
+}
+
+// unstub has those of list call handlers that are not to be fused any more. When it returns, no CPU is in a stub of
+// theirs. Called with mu held.
+func unstub(list []*point) {
+	some := false
+	for _, pt := range list {
+		some = pt.leaveStub() || some
+	}
+	if some {
+		grace.Change{Each: []func(){machine.This.Serialize}}.Complete()
+	}
+}
+
+// leaveStub has hits call handlers if they are not to be fused any more, and reports whether they were: a CPU may still
+// be in the stub. Called with mu held.
+func (pt *point) leaveStub() bool {
+	left := pt.stubbed() && !pt.stubs()
+	if left {
+		pt.settle()
+	}
+	return left
+}
+
+// stubless says why there is no stub, where there could be one. Called with mu held.
+func (pt *point) stubless() string {
+	switch {
+	case pt.Check.Kind != prologue.None:
+		return "there is no jump, and a breakpoint decides a stack check here"
+	case pt.lead.Load() == 0:
+		return "there is no jump, and the instruction is not executed as a copy"
+	case pt.stub != nil && pt.stub.Why != nil:
+		return pt.stub.Why.Error()
+	}
+	return "the optimizer has not come to it"
+}
+
+// dropStub gives its memory back. No hit finds it any more. Called with mu held.
+func (pt *point) dropStub(since text.InUse) {
+	if pt.stub != nil && pt.stub.Head != 0 {
+		machine.This.Detours.Put(pt.stub.Head, since, pt.stub)
+	}
+	pt.stub = nil
+}
+
+// Unstubbed returns the places that are hit by a breakpoint and lack a stub, which they may have.
+func Unstubbed() (list []Candidate) {
+	mu.Lock()
+	defer mu.Unlock()
+	for pt := range points.All {
+		k, to := pt.fusing(), pt.lead.Load()
+		if k == nil || to == 0 || !pt.armed || pt.jumped || pt.Check.Kind != prologue.None {
+			continue
 		}
-		if n := t.sum(); k.tally() == t {
-			return n
+		if pt.stub == nil || pt.stub.For != any(k) || pt.stub.Leads != to {
+			list = append(list, Candidate{Addr: pt.Addr, Lone: k, Count: int32(k.tally().At()), Leads: to})
+		} else if !pt.stubbed() {
+			pt.settle()
 		}
 	}
+	return list
+}
+
+// BindStub gives c's point a stub, and reports whether that still exists.
+func (c *Candidate) BindStub(s *detour.Stub) bool {
+	mu.Lock()
+	defer mu.Unlock()
+	pt := points.Find(c.Addr)
+	if pt == nil || pt.lone() != c.Lone || pt.stubbed() {
+		return false
+	}
+	pt.dropStub(machine.This.Since())
+	pt.stub = s
+	pt.settle()
+	return true
 }

@@ -17,7 +17,7 @@ import (
 	"sonde/probe/ledger"
 )
 
-// onBreakpoint takes #BP. It has all that a hit does before the instruction: onDetour leads
+// onBreakpoint takes #BP, of the point that is at b, if the entry has found it. It has all that a hit does before the instruction: onDetour leads
 // here for a hit by a jump, and afterAbandon when a handler has been abandoned and the rest
 // remains. Both pass the hit's own frame, which distinguishes them from a nested hit.
 // The function is long because each call of another function here would cost a tenth
@@ -26,13 +26,12 @@ import (
 // The pre-handlers are called in order of registration. If one returns non-zero, it has
 // taken over: the remaining ones and the instruction are skipped, as on Linux. A hit by a
 // jump ignores the value: kprobes.txt §1.4, note.
-func onBreakpoint(r *amd64.Regs) {
+func onBreakpoint(r *amd64.Regs, b *trap.Int3) {
 	st := stateOf(r)
 	if st.phase == idle {
-		at := uintptr(r.IP) - 1
-		pt := points.First(at)
-		if pt == nil || pt.Addr != at {
-			if pt = points.Find(at); pt == nil {
+		pt := (*point)(unsafe.Pointer(b)) // Safe because: the table has points, which begin with it
+		if pt == nil {
+			if pt = points.Find(uintptr(r.IP) - 1); pt == nil {
 				die.Breakpoint(r)
 				return
 			}
@@ -143,7 +142,7 @@ func onDetour(r *amd64.Regs, pt *point) {
 	st.soft++
 	r.IP = uint64(pt.Addr) + 1
 	st.handOver(r)
-	onBreakpoint(r)
+	onBreakpoint(r, nil)
 }
 
 // onDetourEager is for handlers that may change X0-X14.
@@ -241,7 +240,7 @@ func (pt *point) countMissed(id int) {
 }
 
 // passBy gets the instruction executed without calling handlers. The copy in a detour
-// begins behind the stack check, so the check is made here.
+// begins after the stack check, so the check is made here.
 func (pt *point) passBy(r *amd64.Regs) {
 	if place.Way(pt.way.Load()) == place.Detoured {
 		if pt.Check.Kind != prologue.None && pt.Check.Grows(r, stackGuard(trap.G(r))) {

@@ -84,7 +84,7 @@ func Init() {
 	machine.This.Drain, machine.This.Watch = drainJumps, handler.Watch
 	goLean()
 	trap.States(initState)
-	trap.SetHandler(amd64.VEC_BP, onBreakpoint)
+	trap.HandleBreakpoints(onBreakpoint)
 	trap.SetHandler(amd64.VEC_DB, onStep)
 	handlers.Register(&states[0].State, trap.AreaSize)
 	goruntime.ReplaceReturns(trampolinePC, onLeft)
@@ -93,7 +93,7 @@ func Init() {
 	notifier.OnFaults(&notifier.Block{Name: "kprobes", Priority: 100, Call: onFault})
 	findPerform()
 	stack.SetOriginal(OriginalIP)
-	die.SetSuspect(blame)
+	die.SetSuspect(blameLast)
 	text.SetOriginal(original)
 	printk.SetTask(task)
 }
@@ -129,6 +129,9 @@ func goLean() {
 	lean = true
 	trap.LazyXMM()
 }
+
+// The table of points is hashed as the entry of #BP expects, and so is what begins them.
+var _ [0]struct{} = [trap.HashFactor - ledger.Factor + trap.HashShift - ledger.Shift + unsafe.Offsetof(point{}.trap)]struct{}{}
 
 // Stack checks read the limit at the offset that package prologue expects. If that is
 // wrong, this does not compile.

@@ -26,7 +26,7 @@ TEXT ·callMirrored(SB),NOSPLIT|NOFRAME,$0-48
 	MOVQ	32(BP), R13		// r
 	MOVQ	40(BP), R12		// xmm
 	MOVQ	regs_SP(R13), SI
-	ADDQ	$8, SI			// behind the return address
+	ADDQ	$8, SI			// above the return address
 	MOVQ	SP, DI
 	MOVQ	48(BP), CX		// words
 	CLD

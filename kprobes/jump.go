@@ -54,12 +54,15 @@ func AwaitJumps() {
 // A Candidate is an armed probe that is hit by a breakpoint and might be hit by a jump.
 type Candidate struct {
 	Addr   uintptr         // the probed address
+	Hits   uint64          // of the probes there
 	Check  int             // bytes of the stack check there, including its last branch
 	Detour *detour.Detour  // nil if it has none yet
 	Begins detour.Template // what a detour for the probes there begins with
 
 	Lone  *Kprobe // the only probe there, if its handler can be compiled; nil: none is
 	Count int32   // where at GS hits are counted that run its code
+
+	Leads uintptr // where the place's own code continues after a breakpoint; of Unstubbed
 
 	turn int // of the point, when it was listed
 }
@@ -75,8 +78,11 @@ func Candidates() (list []Candidate) {
 	for pt := range points.All {
 		if pt.armed && (!pt.jumped || pt.form() != pt.wants()) && pt.jumpable() && (pt.detour == nil || !pt.crowded()) {
 			c := Candidate{Addr: pt.Addr, Check: int(pt.Check.Len), Detour: pt.detour, Begins: pt.template(), turn: pt.turn}
+			for _, k := range pt.probes() {
+				c.Hits += k.Hits()
+			}
 			if k := pt.lone(); k != nil {
-				c.Lone, c.Count = k, int32(k.tally().at)
+				c.Lone, c.Count = k, int32(k.tally().At())
 			}
 			list = append(list, c)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kallsyms"
+	"sonde/kernel/cpu/percpu"
 	"sonde/kernel/refusal"
 	"sonde/kprobes/machine"
 	"sonde/probe/attach"
@@ -81,7 +82,7 @@ type Kprobe struct {
 
 	kind   kind
 	ledger ledger.Accounts
-	fused  *tally // hits that ran the handler's code in the detour; nil: there can be none. See tally
+	fused  *percpu.Tally // hits that ran the handler's code in the detour; nil: there can be none. See tally
 	// guarded by mu:
 	point *point
 	owner string // the module that registered it, "" for the kernel

@@ -67,7 +67,7 @@ func (rp *Kretprobe) note(st *state, id int, r *amd64.Regs) {
 	store(r.SP, uint64(trampolinePC))
 }
 
-// onNote is (*Kretprobe).note for rp behind a kprobe, for the cases that the detour does
+// onNote is (*Kretprobe).note for rp after a kprobe, for the cases that the detour does
 // not handle. It calls no handler.
 func onNote(r *amd64.Regs, rp *Kretprobe) {
 	id := trap.ID(r)
@@ -120,7 +120,7 @@ func onLeft(head uintptr) {
 }
 
 // onReturn handles the return of a probed function to the trampoline, in the cases that the
-// trampoline does not handle itself; r looks as in a trap, and r.SP is behind the slot. It
+// trampoline does not handle itself; r looks as in a trap, and r.SP is after the slot. It
 // calls the return handlers of the call, innermost first. Interrupts are as the function
 // has them (kprobes.txt §5).
 func onReturn(r *amd64.Regs) {

@@ -20,7 +20,7 @@ import (
 	"sonde/kprobes/machine"
 )
 
-// steps makes the CPU execute the copy and trap behind it, without an interrupt in between.
+// steps makes the CPU execute the copy and trap after it, without an interrupt in between.
 func (pt *point) steps(st *state, r *amd64.Regs) {
 	st.phase = stepping
 	st.flags = r.Flags & stepFlags
@@ -98,7 +98,7 @@ func (pt *point) finish(st *state, r *amd64.Regs) {
 	onStep(r)
 }
 
-// endStep moves IP from behind the copy to behind the original and restores the flags. It
+// endStep moves IP from after the copy to after the original and restores the flags. It
 // returns false if the copy is a repeated string instruction that has not ended.
 func (pt *point) endStep(r *amd64.Regs, flags uint64) bool {
 	if r.IP == uint64(pt.Slot) {
@@ -111,7 +111,7 @@ func (pt *point) endStep(r *amd64.Regs, flags uint64) bool {
 	return true
 }
 
-// passCheck makes r continue behind the stack check that pt begins with; or, if other
+// passCheck makes r continue after the stack check that pt begins with; or, if other
 // instructions of the check have probes, hits those.
 func (pt *point) passCheck(st *state, r *amd64.Regs) {
 	if pt.Check.Alone(checkCode(&pt.Check, pt.Addr)) {
@@ -145,7 +145,7 @@ func goOn(st *state, c *prologue.Check, r *amd64.Regs, addr uintptr) {
 	for uintptr(r.IP)-addr < uintptr(c.Len) {
 		if points.Find(uintptr(r.IP)) != nil {
 			r.IP++
-			onBreakpoint(r)
+			onBreakpoint(r, nil)
 			return
 		}
 		c.Skip(r, uint64(addr), checkCode(c, addr), uint8(uintptr(r.IP)-addr)+1)

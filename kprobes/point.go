@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64/insn"
+	"sonde/arch/amd64/trap"
 	"sonde/kallsyms"
 	"sonde/kernel/module"
 	"sonde/kernel/refusal"
@@ -27,7 +28,8 @@ var mu sync.Mutex
 // A point is a probed address: the instruction there, its copy, and the probes
 // on it.
 type point struct {
-	place.Place // never changed
+	trap        trap.Int3 // first; its Code is as form says
+	place.Place           // never changed
 
 	// Written with mu held, read by hits:
 	list   ledger.List[Kprobe] // in order of registration
@@ -36,7 +38,7 @@ type point struct {
 	lead   atomic.Uintptr      // the result of leads(way)
 	call   atomic.Uintptr      // the *Kprobe there, if it is the only one and simple
 	note   atomic.Uintptr      // the same for a return probe without an entry handler
-	second atomic.Uintptr      // such a return probe behind call, if these two are the only ones
+	second atomic.Uintptr      // such a return probe after call, if these two are the only ones
 	resume atomic.Uintptr      // where the detour's copy begins, once there is a detour
 
 	// guarded by mu:
@@ -44,6 +46,7 @@ type point struct {
 	jumped bool           // a jump to the detour
 	fused  bool           // the jump leads to its Fused
 	detour *detour.Detour // nil if there is none
+	stub   *detour.Stub   // nil if there is none
 	turn   int            // how often way has changed
 	seen   uint64         // the round of pointsOf that saw it last
 }
@@ -64,6 +67,7 @@ func newPoint(addr uintptr, fn kallsyms.Symbol) (*point, error) {
 	if err := pt.Read(&decoder, fn, addr); err != nil {
 		return nil, err
 	}
+	pt.trap = trap.Int3{Addr: addr, Code: machine.This.Known}
 	return pt, nil
 }
 
@@ -101,7 +105,11 @@ func (pt *point) retire(since text.InUse) {
 	if pt.detour != nil {
 		detours--
 		machine.This.Detours.Put(pt.detour.Head, since, pt.detour)
+		if pt.detour.Apart != 0 {
+			machine.This.Detours.Put(pt.detour.Apart, since, pt.detour)
+		}
 	}
+	pt.dropStub(since)
 }
 
 // probes returns the probes in order of registration.
@@ -139,7 +147,7 @@ func (pt *point) changed(was **Kprobe) {
 }
 
 // shorten enables or disables the short path of a hit by a jump: it is for a single probe,
-// or for a kprobe and a return probe behind it.
+// or for a kprobe and a return probe after it.
 func (pt *point) shorten() {
 	var call, note, second uintptr
 	switch l := pt.probes(); {
@@ -187,10 +195,13 @@ func (pt *point) decide() {
 		pt.turn++
 	}
 	pt.lead.Store(pt.leads(way))
+	if pt.stubbed() && pt.stub.Leads != pt.lead.Load() { // where it leads is a copy still, for a grace period
+		pt.settle()
+	}
 }
 
 // leads returns where the CPU can continue by itself, if way allows that: at a copy, or
-// behind a branch. It returns 0 if there is more to do.
+// after a branch. It returns 0 if there is more to do.
 //
 // Context: any.
 func (pt *point) leads(way place.Way) uintptr {

@@ -172,7 +172,7 @@ func afterAbandon(r *amd64.Regs) {
 			break
 		}
 		st.handOver(r)
-		onBreakpoint(r)
+		onBreakpoint(r, nil)
 	case post:
 		filmPosts(st, r)
 		st.handOver(r)
@@ -219,7 +219,7 @@ const stepFlags = amd64.RFLAGS_TF | amd64.RFLAGS_IF
 // that cannot have meant what it did is told once. Hits pay for this only if the walk of the image
 // says that a handler of theirs may change IP or SP (machine.Machine, Careful).
 
-// A spot is where code goes on, and on which stack.
+// A spot is where code continues, and on which stack.
 type spot struct{ ip, sp uint64 }
 
 func spotOf(r *amd64.Regs) spot { return spot{r.IP, r.SP} }
@@ -312,7 +312,7 @@ func moduleWord(name string) string {
 	return ", module "
 }
 
-// comma stands behind it.
+// comma stands after it.
 func comma(name string) string {
 	if name == "" {
 		return ""
@@ -323,25 +323,37 @@ func comma(name string) string {
 // near is how far from an SP that a handler has set an access is still due to it, in bytes.
 const near = 1 << 16
 
-// blameAt names the handler that has led r on CPU id here, to a fault at addr: IP is what it has
+// blameAt names the handler that has led r on CPU id here, to a fault at addr, once: IP is what it has
 // set, or the address or SP is near to the SP that it has set.
 func blameAt(id int, r *amd64.Regs, addr uint64) {
 	m := &moves[id]
 	ip := m.to.ip != m.from.ip && r.IP == m.to.ip
 	sp := m.to.sp != m.from.sp && (r.SP-m.to.sp+near < 2*near || addr-m.to.sp+near < 2*near)
-	if m.when != 0 && (ip || sp) {
+	if !m.told && (ip || sp) {
+		m.told = true
+		accused.Store(int32(id))
 		blame(id)
 	}
 }
 
-// blame names the handler that was the last on CPU id to change IP or SP, if it has not been
-// named yet.
+// accused is the CPU that blameAt named last: by the time the kernel crashes, the goroutine may be on another one.
+var accused atomic.Int32
+
+// blameLast names the handler that may have caused a crash on CPU id: the last that changed IP or SP there or was
+// named before.
+func blameLast(id int) {
+	if a := int(accused.Load()); moves[a].when > moves[id].when {
+		id = a
+	}
+	blame(id)
+}
+
+// blame names the handler that was the last on CPU id to change IP or SP.
 func blame(id int) {
 	m := &moves[id]
-	if m.when == 0 || m.told {
+	if m.when == 0 {
 		return
 	}
-	m.told = true
 	name, file, line := where(m.code)
 	owner := unsafe.String(&m.owner[0], ownerLen(m))
 	by := "kprobes"

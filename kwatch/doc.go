@@ -30,7 +30,7 @@
 // space left for the frames of two #DBs (arch/amd64/trap, debug_step_trap.go). The list of watchpoints
 // says how many such steps there were.
 //
-// The end of this comment says where QEMU differs from a processor: above all, a watchpoint in the kernel is told of
+// The end of this comment says where QEMU differs from a processor: above all, a watchpoint in the kernel is reported
 // unaligned stores above it in the same page, with the same old and new value, and with several CPUs one of reads
 // does not see locked instructions (Unseen).
 //
@@ -104,11 +104,11 @@
 //     whose load was watched.
 //   - The same happens if two processes watch one address, each in a register of its own: only the first
 //     register is reported, whichever process runs. kwatch looks for the running process's watchpoint
-//     behind another's. If the two overlap in part, a hit that changes nothing there is not reported.
+//     after another's. If the two overlap in part, a hit that changes nothing there is not reported.
 //   - An instruction that loads what is watched and whose store causes a page fault is reported at the
 //     first instruction of the fault's entry, where GS may be a program's. entryWatch drops that, and
 //     the instruction is reported when it is executed again.
-//   - On a processor, what MOV SS loads is reported behind the next instruction. If that is a program's
+//   - On a processor, what MOV SS loads is reported after the next instruction. If that is a program's
 //     SYSCALL or INT3, it is the first instruction of an entry, too. QEMU's emulator does not do this,
 //     so processors have an entry of their own, entryWatchReal, which drops such a report. It takes
 //     four instructions more.

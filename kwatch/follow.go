@@ -18,6 +18,7 @@ import (
 // A follower watches a variable of a program's file in each process that runs the file: now, or when it executes it,
 // or maps it, as a library, or as the child of one that does. Each needs a debug register of its own while it runs,
 // since the variable may be elsewhere in each. A process for which there is none is counted as unset.
+// It implements attach.Attachment and attach.Selection.
 type follower struct {
 	place    *attach.Place
 	variable *Variable
@@ -161,7 +162,6 @@ func leaveNow(ps ...*point) grace.Change {
 // all returns the watchpoints. f.mu held.
 func (f *follower) all() []*point { return slices.Collect(maps.Values(f.points)) }
 
-// Detach is part of attach.Attachment.
 func (f *follower) Detach() grace.Change {
 	f.table.Unwatch(&f.engine)
 	f.mu.Lock()
@@ -182,7 +182,6 @@ func (f *follower) Enable(on bool) error {
 	return enable(slices.DeleteFunc(f.all(), func(p *point) bool { return p.gone.Load() }), on)
 }
 
-// Places is part of attach.Attachment.
 func (f *follower) Places() []attach.Placed {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -193,7 +192,6 @@ func (f *follower) Places() []attach.Placed {
 	return []attach.Placed{{Place: f.place, Way: "by process", Disabled: f.disabled, Ledger: sum}}
 }
 
-// Skipped is part of attach.Selection.
 func (f *follower) Skipped() int { return 0 }
 
 // Summary is part of attach.Selection: what is not seen.

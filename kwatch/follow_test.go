@@ -41,7 +41,7 @@ func writeProgram(t *testing.T, path string) {
 	must(t, binary.Write(&b, le, symbols))
 	b.WriteString(names)
 	must(t, binary.Write(&b, le, [sections]elf.Section64{{}, {Type: uint32(elf.SHT_SYMTAB), Off: at, Size: ends - at, Link: 2, Entsize: elf.Sym64Size}, {Type: uint32(elf.SHT_STRTAB), Off: ends, Size: uint64(len(names))}}))
-	must(t, vfs.MkdirAll("/bin", 0o755))
+	must(t, vfs.Root.MkdirAll("/bin", 0o755))
 	must(t, vfs.WriteFile(path, b.Bytes()))
 }
 

@@ -95,10 +95,9 @@ func linked(at *attach.Place) (p *point, err error) {
 	return p, err
 }
 
-// attachment is a link's watchpoints.
+// attachment is a link's watchpoints. It implements attach.Attachment and attach.Selection.
 type attachment []*point
 
-// Detach is part of attach.Attachment.
 func (a attachment) Detach() grace.Change {
 	mu.Lock()
 	defer mu.Unlock()
@@ -114,7 +113,6 @@ func (a attachment) Enable(on bool) error {
 	return enable(a, on)
 }
 
-// Places is part of attach.Attachment.
 func (a attachment) Places() []attach.Placed {
 	list := make([]attach.Placed, len(a))
 	for i, p := range a {
@@ -124,7 +122,6 @@ func (a attachment) Places() []attach.Placed {
 	return list
 }
 
-// Skipped is part of attach.Selection.
 func (a attachment) Skipped() int { return 0 }
 
 // Summary is part of attach.Selection: what is not seen.

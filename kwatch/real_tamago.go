@@ -26,7 +26,7 @@ func setAll(s *debugreg.Set) {
 	}
 }
 
-// peek is read for a goroutine. As of what hits read, no watchpoint is told of it: it is as if a hit read.
+// peek is read for a goroutine. No watchpoint reports it, as none reports what hits read.
 func peek(addr uintptr, length int) uint64 {
 	flags := cpu.IRQOff()
 	defer cpu.IRQRestore(flags)

@@ -198,7 +198,7 @@ func (u *user) detached() {
 	u.await()
 	u.ended = true
 	u.mu.Unlock()
-	u.process.Detach(&u.engine) // until then it is told of a handler that keeps its goroutine
+	u.process.Detach(&u.engine) // until then it learns of a handler that keeps its goroutine
 }
 
 func (u *user) read(p *point) (v uint64, ok bool) {

@@ -33,7 +33,7 @@ const (
 	decided             // of a copied branch, only the jump to ip remains
 )
 
-// Bytes returns the code to be placed at To. It ends with a jump back behind the region,
+// Bytes returns the code to be placed at To. It ends with a jump back after the region,
 // unless the last instruction never continues there.
 func (c *Copy) Bytes() []byte { return c.code[:c.len] }
 

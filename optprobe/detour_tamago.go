@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 
 	"sonde/arch/amd64/insn"
+	"sonde/kernel/grace"
 	"sonde/kernel/text"
 	"sonde/kprobes"
 	"sonde/kprobes/detour"
@@ -17,19 +18,22 @@ import (
 //
 //	head    calls the handlers: Begin of detour.Detour. Within it
 //	entry   the stack check, if the probed function begins with one
-//	fused   the stack check and the handler itself, if that can be compiled: package fuse
+//	fused   the stack check and the handler itself, if that can be compiled and has room: package fuse
 //	resume  the copy of the region; JMP back
+//
+// A handler that has no room there is in a piece of memory of its own, and jumps to resume.
 //
 // The stack check comes before the handlers, because if it fails the call has not happened
 // yet. It is not in the copy, because it must not be made twice (arch/amd64/prologue).
 
-// plan is a detour that has not been written.
+// plan is a detour that has not been written. It implements Detour.Original and Detour.Depth.
 type plan struct {
 	detour.Detour
 	code []byte
 	copy Copy // without a stack check
 
 	fused *fuse.Code // from Slow on; nil: there is none
+	apart []byte     // what is at Apart
 }
 
 // A request is what a detour is laid out for.
@@ -41,7 +45,7 @@ type request struct {
 	check  int      // the length of the stack check, including its last branch, or 0
 	begins detour.Template
 
-	lone  *kprobes.Kprobe // whose handler is compiled into it; nil: nobody's
+	lone  *kprobes.Kprobe // whose handler is compiled into it; nil: none
 	count int32           // where at GS its hits are counted
 }
 
@@ -67,6 +71,7 @@ func layout(r *request) (*plan, Obstacle) {
 	} else {
 		c, why := Relocate(fn.Code[off:off+size], uint64(addr), uint64(p.Resume))
 		if why.Reason != Fine {
+			p.give()
 			return nil, why
 		}
 		p.copy = c
@@ -121,9 +126,8 @@ func copyCheck(code []byte, check int, from, to uint64) (out []byte, size int) {
 	return out, size
 }
 
-// original implements Detour.Original.
 func (p *plan) original(ip uintptr) uintptr {
-	if ip < p.Resume {
+	if ip < p.Resume || p.inFused(ip) {
 		return p.Addr
 	}
 	if at, ok := p.copy.Original(uint64(ip)); ok {
@@ -132,9 +136,8 @@ func (p *plan) original(ip uintptr) uintptr {
 	return p.Addr + p.Len
 }
 
-// depth implements Detour.Depth.
 func (p *plan) depth(ip uintptr) int {
-	if p.fused != nil && ip >= p.Slow && ip < p.Resume {
+	if p.inFused(ip) {
 		return p.fused.Depth(int(ip - p.Slow))
 	}
 	if at, ok := p.copy.Original(uint64(ip)); ok && at.Pushed {
@@ -146,5 +149,20 @@ func (p *plan) depth(ip uintptr) int {
 // write writes the detour to the address it was laid out for.
 func (p *plan) write() {
 	text.WriteSlot(p.Head, p.code)
-	p.code = nil // the rest is needed as long as the detour exists
+	if p.Apart != 0 {
+		text.WriteSlot(p.Apart, p.apart)
+	}
+	p.code, p.apart = nil, nil // the rest is needed as long as the detour exists
 }
+
+// give gives back the memory of a detour that is not used.
+func (p *plan) give() {
+	since := grace.Now()
+	kprobes.Detours().Put(p.Head, &since, nil)
+	if p.Apart != 0 {
+		kprobes.Detours().Put(p.Apart, &since, nil)
+	}
+}
+
+// inFused reports whether ip is in code that has the handler in it.
+func (p *plan) inFused(ip uintptr) bool { return p.fused != nil && ip >= p.Slow && ip < p.Past }

@@ -60,8 +60,7 @@ func (s *Scan) resolve(off int) Reason {
 	if !ok {
 		return JumpAway
 	}
-	n := s.readTable(l.table)
-	if n == 0 || n <= s.bound(l) {
+	if n := s.readTable(l.table); n == 0 || n <= s.bound(l) {
 		return BadTable
 	}
 	return Fine

@@ -3,8 +3,10 @@
 package optprobe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -30,6 +32,9 @@ const (
 	delay = time.Millisecond
 	// perStop is how many jumps are written at one stop.
 	perStop = 256
+	// first is how many times the places that are hit most come first: the first time, nothing has called the
+	// functions that make jumps.
+	first = 3
 	// tries is how often a stop that finds a CPU in a region is repeated; pause is the time
 	// until the next attempt after that.
 	tries = 20
@@ -42,7 +47,7 @@ const (
 var Optimization = sysctl.NewBool("debug.kprobes-optimization", true,
 	"replace the breakpoints of probes by jumps where that is safe")
 
-// worker is the thread that optimizes.
+// worker is the thread that optimizes. It implements kprobes.Optimizer.
 type worker struct {
 	pending atomic.Bool // there may be something to do
 	wake    chan struct{}
@@ -121,14 +126,13 @@ func start() error {
 	w := &worker{wake: make(chan struct{}, 1)}
 	kprobes.SetOptimizer(w)
 	kthread.Run("kprobe-optimizer", w.run)
-	refit := func(bool) error { kprobes.Refit(nil); return nil }
+	refit := func(bool) error { kprobes.Refit(nil); refitPrograms(); return nil }
 	detour.Fusing.OnChange(refit)
 	detour.Plain.OnChange(refit)
 	Optimization.OnChange(func(on bool) error { kprobes.SetJumps(on); return nil })
 	return nil
 }
 
-// Kick implements kprobes.Optimizer.
 func (w *worker) Kick() {
 	w.pending.Store(true)
 	select {
@@ -137,7 +141,6 @@ func (w *worker) Kick() {
 	}
 }
 
-// Finish implements kprobes.Optimizer.
 func (w *worker) Finish() {
 	busy.Lock()
 	defer busy.Unlock()
@@ -174,10 +177,37 @@ func Optimize() error {
 
 // optimize is Optimize with busy held.
 func optimize() error {
+	err := putJumps()
+	makeStubs()
+	return err
+}
+
+// putJumps gives a jump to every probe that may have one.
+func putJumps() error {
 	if !Optimization.Get() {
 		return nil
 	}
-	list := prepare(kprobes.Candidates())
+	all := kprobes.Candidates()
+	for round := 0; round < first && len(all) > 2*perStop; round++ {
+		if err := jump(hottest(all)); err != nil {
+			return err
+		}
+		all = kprobes.Candidates()
+	}
+	return jump(all)
+}
+
+// hottest returns those that are hit most, as many as have room in one stop. With probes on all functions, these are the
+// functions that the optimizer itself calls, and it is slow as long as they have breakpoints.
+func hottest(all []kprobes.Candidate) []kprobes.Candidate {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b kprobes.Candidate) int { return cmp.Compare(b.Hits, a.Hits) })
+	return all[:perStop]
+}
+
+// jump gives candidates their jumps.
+func jump(cands []kprobes.Candidate) error {
+	list := prepare(cands)
 	if len(list) == 0 {
 		return nil
 	}
@@ -248,11 +278,10 @@ func plant(fn Function, c *kprobes.Candidate, size int) bool {
 			}
 			return true
 		}
+		p.give()
 	} else {
 		verdicts[c.Addr] = verdict{why: why}
 	}
-	since := grace.Now()
-	kprobes.Detours().Put(head, &since, nil)
 	return false
 }
 

@@ -34,9 +34,9 @@ const (
 )
 
 // TestBpftraceLessons: the numbers of the tutorial's lessons are those of the kernel's account of the probes, while they
-// are attached. On one CPU, nothing comes between the two as a rule: the account never has less hits, and at one look
-// of five at least, both are the same. At another look, a thread may be in the middle of a hit, which then has not
-// run. A hit while another program runs (recursion: a tick may come there) is in neither.
+// are attached. On one CPU, nothing comes between the two as a rule: at one look of five at least, both are the same.
+// A thread may have been preempted in the middle of a hit, which the account has not then and the counter may have:
+// the account has one hit less at most. A hit while another program runs (recursion: a tick may come there) is in neither.
 func TestBpftraceLessons(t *testing.T) {
 	runsBeside(t)
 	work := filepath.Join(t.TempDir(), "work.sh")
@@ -83,12 +83,12 @@ func agrees(t *testing.T, lesson, part, program string, i int) {
 		for _, row := range rows[k*each : (k+1)*each] {
 			hits, run, recursion, unexplained := row[0], row[1], row[2], row[3]
 			most = max(most, hits)
-			if run == m[i] && hits == run+recursion && unexplained == 0 {
+			if (run == m[i] || run+1 == m[i]) && hits == run+recursion && unexplained == 0 {
 				same++
 				break
 			}
 		}
-		if most < m[i] {
+		if most+1 < m[i] {
 			less++
 		}
 	}

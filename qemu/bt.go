@@ -157,8 +157,7 @@ func (w *withoutLog) Write(b []byte) (int, error) {
 		if end == 0 {
 			return len(b), nil
 		}
-		line := w.rest[:end]
-		if !stamped.Match(line) {
+		if line := w.rest[:end]; !stamped.Match(line) {
 			if _, err := w.to.Write(line); err != nil {
 				return 0, err
 			}

@@ -154,16 +154,19 @@ func TestKindsOfFrames(t *testing.T) {
 // readsChrome reads the begin and the end of each call.
 func readsChrome(t *testing.T, text string) {
 	var all struct {
-		TraceEvents []struct{ Name, Ph string }
+		TraceEvents []struct {
+			Name, Ph string
+			Args     struct{ Name string }
+		}
 	}
 	if err := json.Unmarshal([]byte(text), &all); err != nil {
 		t.Fatalf("chrome: %v\n%s", err, text)
 	}
 	n := map[string]int{}
 	for _, e := range all.TraceEvents {
-		n[e.Ph+" "+e.Name]++
+		n[strings.TrimSpace(e.Ph+" "+e.Name+" "+e.Args.Name)]++
 	}
-	if n["B vfs.Read"] == 0 || n["B vfs.Read"] != n["E vfs.Read"] {
+	if n["B vfs.Read"] == 0 || n["B vfs.Read"] != n["E vfs.Read"] || n["M process_name kernel"] != 1 {
 		t.Errorf("chrome: %v", n)
 	}
 }

@@ -22,7 +22,7 @@ func TestBtEndsByInterrupt(t *testing.T) {
 	if out := c.see(`(?m)^left: 0\r?$`); strings.Contains(out, "bt1") || strings.Contains(out, "vfs.Read") {
 		t.Errorf("something is left:\n%s", out)
 	}
-	c.enter(`bt -e 'kprobe:runtime.mallocgc { printf("each line makes more\n"); }'`) // without end
+	c.enter(`bt --self -e 'kprobe:runtime.mallocgc { printf("each line makes more\n"); }'`) // without end
 	c.see(`(each line makes more\r?\n){100}`)
 	c.key("\x03")
 	c.see(`\^C`)

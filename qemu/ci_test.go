@@ -11,6 +11,9 @@ import (
 // TestContinuousIntegration runs .ci/run with tools that only say what they are asked. Builds begin with an
 // empty cache, which is gone afterwards, and the tests' last line and status come through when they fail.
 func TestContinuousIntegration(t *testing.T) {
+	if flow := document(t, ".github/workflows/test.yml"); !strings.HasSuffix(flow, "- run: .ci/run\n") {
+		t.Errorf("the workflow runs something else\n%s", flow)
+	}
 	tools, tmp := t.TempDir(), t.TempDir()
 	for _, name := range []string{"make", "go", "qemu-system-x86_64"} {
 		const says = "#!/bin/sh\necho ${0##*/} $* with $(ls $GOCACHE | wc -l) of $GOCACHE\ntouch $GOCACHE/$$\n[ \"$1\" != test ] || exit 3\n"

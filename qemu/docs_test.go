@@ -106,7 +106,8 @@ var quoted = []struct{ file, words, script string }{
 
 const (
 	listScript = "insmod kprobe_example symbol=vfs.Read post=0; sleep 0.1; cat /sys/kernel/debug/kprobes/list; " +
-		"sysctl -w debug.kprobes_optimization=0; cat /sys/kernel/debug/kprobes/list"
+		"sysctl -w debug.kprobes_optimization=0; cat /sys/kernel/debug/kprobes/list; " +
+		"rmmod kprobe_example; sysctl -w debug.kprobes_optimization=1"
 	hitScript = "insmod kprobe_example; cat /proc/version; rmmod kprobe_example; dmesg; cat /proc/interrupts"
 )
 
@@ -223,9 +224,11 @@ var masks = []struct{ find, put string }{
 	{`^((?:NMI|CAL|#DB|#BP):) +\d+ +\d+ +`, "$1 N N "},
 	{`^\[\d+[KMG]?, \d+[KMG]?\) +\d+ \|@* *\|$`, "a row of the histogram"},
 	{`(\.[\w()*]+\+)\d+$`, "${1}N"},
-	{`^(@.*|\]): \d{2,}$`, "$1: N"},
+	{`^(@.*|,? ?\]): \d{2,}$`, "$1: N"},
 	{`^( *\w+_\w+\+)\d+$`, "${1}N"},
 	{`\b\d+ ns\b`, "N ns"},
+	{`^(p\d+|p99\.9|max) +\d+$`, "$1 N"},
+	{`<\d+\.\d{6}>$`, "<N>"},
 	{`\s+`, " "},
 }
 

@@ -4,7 +4,7 @@
 # To Go, the entries of traps are where a stack begins. What was interrupted is in the registers
 # that they have saved, an amd64.Regs, which is above SP at their call of the handler:
 #
-#     LEAQ REGS(SP), AX; XORL BP, BP; CALL (DX) or CALL CX
+#     LEAQ REGS(SP), AX; MOVQ R15, BX in some; XORL BP, BP; CALL (DX) or CALL CX
 #
 # A detour, to which the jump of an optimized probe leads, has no name, and calls by CX; so do
 # the functions below. Their LEAQ is further up, and into AX or BX.
@@ -14,7 +14,8 @@ import re
 import gdb
 from gdb.unwinder import Unwinder
 
-LEAQ, XORL, CALL_CX, CALLS = b"\x48\x8d\x84\x24", b"\x31\xed", b"\xff\xd1", (b"\xff\x12", b"\xff\xd1")
+TRAP_CALL = re.compile(rb"\x48\x8d\x84\x24(.{4})(?:\x4c\x89\xfb)?\x31\xed\xff[\x12\xd1]$", re.DOTALL)
+CALL_CX = b"\xff\xd1"
 DETOUR_LEAQ = re.compile(rb"\x48\x8d[\x84\x9c]\x24(..\x00\x00)", re.DOTALL)
 SOFT, FAR = ("sonde/kprobes.late", "sonde/kprobes.trampoline"), 256
 
@@ -29,9 +30,8 @@ class FrameId:
 
 def regs_of_trap(memory, pc):
     """Where the registers are, above SP, behind the call of an entry; None if pc is not there."""
-    code = bytes(memory.read_memory(pc - 12, 12))
-    if code[:4] == LEAQ and code[8:10] == XORL and code[10:] in CALLS:
-        return int.from_bytes(code[4:8], "little")
+    found = TRAP_CALL.search(bytes(memory.read_memory(pc - 15, 15)))
+    return int.from_bytes(found[1], "little") if found else None
 
 
 def regs_of_detour(memory, pc):
@@ -68,3 +68,61 @@ class Traps(Unwinder):
 
 
 gdb.unwinder.register_unwinder(None, Traps(), replace=True)
+
+
+class Goroutines(gdb.Command):
+    """List all goroutines: their state, the first function outside of the runtime, and the name of the kernel's thread."""
+
+    def __init__(self):
+        super().__init__("info goroutines", gdb.COMMAND_STACK, gdb.COMPLETE_NONE)
+
+    def invoke(self, _arg, _from_tty):
+        names = {}
+        for status in SliceValue(gdb.parse_and_eval("'sonde/kernel/kthread.table'")["tasks"]):
+            names[int(status["Task"]["g"])] = text(status["Task"]["Name"])
+        for g in SliceValue(gdb.parse_and_eval("'runtime.allgs'")):
+            state = int(g["atomicstatus"]["value"]) & ~G_SCAN
+            if state in (G_DEAD, G_DEADEXTRA):
+                continue
+            # Where a goroutine that runs was when it waited last says nothing.
+            where = "" if state == G_RUNNING else outside(int(g["sched"]["pc"]), int(g["sched"]["bp"]))
+            name = "[%s]" % names[int(g)] if int(g) in names else ""
+            print(("%s %s %-8s %s %s" % ("*" if g["m"] else " ", g["goid"], sts.get(state, state), where, name)).rstrip())
+
+
+def text(string):
+    """A string of Go."""
+    return bytes(gdb.selected_inferior().read_memory(int(string["str"]), int(string["len"]))).decode() if string["len"] else ""
+
+
+def outside(pc, bp):
+    """The first function that is not the runtime's, from pc on along the frame pointers; or the outermost of it."""
+    last = ""
+    for _ in range(64):
+        block = gdb.block_for_pc(pc)
+        while block and not block.function:
+            block = block.superblock
+        name = block.function.name if block else "?"
+        if not name.startswith(("runtime.", "internal/runtime/", "sync.runtime_", "time.Sleep")):
+            return name
+        last = name if name != "runtime.goexit" else last
+        try:
+            frame = bytes(gdb.selected_inferior().read_memory(bp, 16))
+        except (gdb.MemoryError, OverflowError):
+            break
+        bp, pc = int.from_bytes(frame[:8], "little"), int.from_bytes(frame[8:], "little")
+    return last
+
+
+class Registers:
+    """Prints an amd64.Regs in hexadecimal."""
+
+    def __init__(self, regs):
+        self.regs = regs
+
+    def to_string(self):
+        return "{%s}" % ", ".join("%s = %#x" % (f.name, int(self.regs[f.name])) for f in self.regs.type.fields())
+
+
+Goroutines()
+gdb.pretty_printers.append(lambda v: Registers(v) if v.type.strip_typedefs().name == "sonde/arch/amd64.Regs" else None)

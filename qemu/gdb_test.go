@@ -29,7 +29,7 @@ func TestGDBStopsInAHandler(t *testing.T) {
 	}
 	defer machine.Wait()
 	defer cancel()
-	args := append(gdbCommand(t, said)[1:], "-nx", "-batch", "-ex", "hbreak 'sonde/examples.handlerPre'", "-ex", "continue", "-ex", "x/2i 'sonde/kernel/vfs.Read'", "-ex", "bt",
+	args := append(gdbCommand(t, said)[1:], "-nx", "-batch", "-ex", "hbreak 'sonde/examples.handlerPre'", "-ex", "continue", "-ex", "x/2i 'sonde/kernel/vfs.Read'", "-ex", "bt", "-ex", "print *regs",
 		"-ex", "frame function 'sonde/shell/coreutils.(*IO).copyOut'", "-ex", "info goroutines",
 		"-ex", "delete", "-ex", "hbreak 'sonde/examples.entryHandler'", "-ex", "continue", "-ex", "bt", // by a jump
 		"-ex", "delete", "-ex", "hbreak 'sonde/examples.retHandler'", "-ex", "continue", "-ex", "bt", "-ex", "kill")
@@ -43,13 +43,16 @@ func TestGDBStopsInAHandler(t *testing.T) {
 	for _, want := range []string{
 		`47\tfunc handlerPre\(p \*kprobes\.Kprobe, regs \*amd64\.Regs\) int \{\n`, // it has found the source
 		`#0  sonde/examples\.handlerPre \(p=0x.* at sonde/examples/kprobe_example\.go:\d+\n`,
-		`in sonde/arch/amd64/trap\.entryBP \(\) at sonde/arch/amd64/trap/lean_amd64\.s:\d+\n`,
+		`in sonde/arch/amd64/trap\.known \(\) at sonde/arch/amd64/trap/lean_amd64\.s:\d+\n`,
 		`in sonde/kernel/vfs\.Read \(f=0x.* at sonde/kernel/vfs/io\.go:\d+\n`,
 		`in sonde/kernel/vfs\.\(\*File\)\.Read \(f=0x.* at sonde/kernel/vfs/io\.go:\d+\n`,
 		`in sonde/shell/coreutils\.\(\*IO\)\.copyOut \(u=0x.* at sonde/shell/coreutils/print\.go:\d+\n`,
 		`in runtime\.goexit \(\) at runtime/asm_amd64\.s:\d+\n`,
+		`\$1 = {R15 = 0x[0-9a-f]+, .* IP = 0xffffffff8[0-9a-f]+, CS = 0x8, Flags = 0x[0-9a-f]+, `,
 		`\n\d+\t+n, err := r\.Read\(buf\)\n`, // the frame's line
-		`  1 waiting  runtime\.gopark\n`,
+		`  \d+ waiting  runtime\.forcegchelper\n`,
+		`  \d+ waiting  sonde/optprobe\.\(\*worker\)\.run \[kprobe-optimizer\]\n`,
+		`\* \d+ running   \[script\]\n`,
 		`#0  sonde/examples\.entryHandler \(.* at sonde/examples/kretprobe_example\.go:\d+\n`,
 		`#\d+  0x[0-9a-f]+ in \?\? \(\)\n`, // the detour
 		`in sonde/kernel/vfs\.Read \(f=0x.* at sonde/kernel/vfs/io\.go:\d+\n`,
@@ -85,7 +88,7 @@ func gdbCommand(t *testing.T, said *screen) []string {
 // the instruction at a symbol, the state of a goroutine that waits: gdb has no word for one that runs while
 // the collector looks at its stack.
 func inGDB(text string) (list []string) {
-	for _, m := range regexp.MustCompile(`(?m)^(?:#\d+ .*?(sonde/\S+) \(.* at (\S+):\d+|.*<(sonde/\S+)>:\s+(\S+)|[ *]+\d+ (\w+) +(\S+))$`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^(?:#\d+ .*?(sonde/\S+) \(.* at (\S+):\d+|.*<(sonde/\S+)>:\s+(\S+)|[ *]+\d+ (\w+) +(\S+)(?: \[.*\])?)$`).FindAllStringSubmatch(text, -1) {
 		if m[5] != "running" {
 			list = append(list, strings.Join(m[1:], " "))
 		}

@@ -12,24 +12,24 @@ import (
 	"sonde/qemu/machine"
 )
 
-// hosts are those on which the launcher runs besides Linux on x86-64.
-var hosts = []string{"darwin/amd64", "darwin/arm64", "windows/amd64", "linux/arm64"}
-
-// TestOtherHosts: the launcher and the grader compile for them.
+// TestOtherHosts: the grader compiles where the launcher does (go test ./internal/release). In the long run,
+// go vet for Windows finds nothing.
 func TestOtherHosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the standard library for other systems")
 	}
-	some := hosts[1:3] // each takes half a minute of a processor: one with Unix's calls, and one without
-	if long() {
-		some = hosts
-	}
-	for _, host := range some {
+	for _, host := range []string{"darwin/arm64", "windows/amd64"} { // one with Unix's calls, and one without
 		goos, goarch, _ := strings.Cut(host, "/")
-		cmd := exec.Command("go", "build", "-o", t.TempDir(), ".", "../course/grade")
-		cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", host, err, out)
+		commands := [][]string{{"build", "-trimpath", "-o", t.TempDir(), "../course/grade"}}
+		if long() && goos == "windows" {
+			commands = append(commands, []string{"vet", "../..."})
+		}
+		for _, args := range commands {
+			cmd := exec.Command("go", args...)
+			cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", host, err, out)
+			}
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -140,7 +139,7 @@ func TestRebootAtThePrompt(t *testing.T) {
 	for _, m := range []string{"q35", "microvm"} {
 		t.Run(m, func(t *testing.T) {
 			cmd := launch(t, "-machine", m)
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			ownGroup(cmd)
 			in, err := cmd.StdinPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -150,7 +149,7 @@ func TestRebootAtThePrompt(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			defer syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // QEMU too
+			defer killGroup(cmd)
 			for i, line := range []string{"reboot\r", "poweroff\r"} {
 				screen.await(t, "sonde# ", i+1)
 				io.WriteString(in, line)

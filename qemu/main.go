@@ -4,6 +4,8 @@
 //	go run ./qemu -c 'cmd; cmd'        run a script, then stop
 //	go run ./qemu -with DIR            a kernel with the modules in DIR
 //	go run ./qemu -gdb                 wait for gdb before the first instruction
+//	go run ./qemu -web                 a page that shows the kernel, beside the prompt
+//	go run ./qemu -web -serial DEVICE  the same for a board at the other end of a cable
 //	go run ./qemu -stick [-uefi]       boot as a PC does, by firmware and GRUB
 //	go run ./qemu -- -device e1000     what follows "--" goes to QEMU
 //
@@ -60,7 +62,11 @@ type options struct {
 	stick    bool
 	add      []string // HOST[:GUEST]
 	deps     bool
+	decode   string // what the code on the screen of a crash says
 	bt       bt
+	web      bool
+	serial   string // a board's, instead of QEMU
+	cable    *cable // open, to the board
 }
 
 func main() {
@@ -76,10 +82,10 @@ func main() {
 }
 
 // usage is what -h prints in front of the options.
-const usage = `usage: go run ./qemu [options] [-- options of QEMU]
+const usage = `usage: %s [options] [-- options of QEMU]
 
-Builds the kernel and boots it in QEMU, to a prompt; Ctrl-A X leaves. docs/launcher.md has
-examples, and what the exit status means.
+Boots the kernel in QEMU, to a prompt; Ctrl-A X leaves. docs/launcher.md has examples, and what
+the exit status means.
 
 `
 
@@ -100,6 +106,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.BoolVar(&o.noLinux, "nolinux", false, "build the kernel without linux/: kernel probes and the prompt, but no programs")
 	flags.BoolVar(&o.noProbe, "noprobe", false, "build kernel/ alone: the prompt and modules, but neither probes nor programs")
 	flags.BoolVar(&o.build, "build", false, "only build the image and show its layout")
+	flags.StringVar(&o.decode, "decode", "", "only name the addresses in the `text` of the code that a crash shows on the screen")
 	flags.BoolVar(&o.vet, "vet", false, "only run go vet on the kernel and the packages of -with, as they are built")
 	flags.Func("with", "link the packages in this `folder` and below it into the kernel; may be repeated (docs/modules.md)", func(folder string) error {
 		o.with = append(o.with, folder)
@@ -118,6 +125,8 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.StringVar(&o.bt.format, "format", "", "with -bt: the `format` of the output: text, json, folded, flame, chrome, perfetto or pprof")
 	flags.StringVar(&o.bt.against, "against", "", "with -format flame: compare with the profile in this `file`, which -format pprof has written")
 	flags.StringVar(&o.bt.out, "o", "", "with -bt: write to this `file` instead of standard output")
+	flags.BoolVar(&o.web, "web", false, "show the kernel in a browser, beside the prompt: print an address to open (docs/web.md)")
+	flags.StringVar(&o.serial, "serial", "", "with -web: show the board at the other end of this serial `device` of the host, instead of QEMU (docs/web.md)")
 	flags.StringVar(&o.Script, "c", "", "run this `script` instead of a prompt, and exit with its status")
 	flags.BoolVar(&o.quiet, "q", false, "with -c: show the console only if the kernel crashes or stops unexpectedly")
 	flags.StringVar(&o.CPU, "cpu", "", "processor `model`, as for QEMU's -cpu: qemu64, EPYC, max,-smap (default: one with all features)")
@@ -125,7 +134,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		flags.SetOutput(w)
-		fmt.Fprint(w, usage)
+		fmt.Fprintf(w, usage, name())
 		flags.PrintDefaults()
 		return o, err
 	case err != nil:
@@ -151,11 +160,20 @@ func parse(args []string, w io.Writer) (options, error) {
 	if o.test && !o.scripted {
 		o.Script, o.scripted = "ktest", true
 	}
+	if err := o.takeFinished(); err != nil {
+		return o, err
+	}
 	if len(o.with) > 0 && o.Image != "" {
 		return o, errors.New("-with and -image exclude each other: nothing can be linked into a finished image")
 	}
 	if o.noProbe && (o.test || o.bt.given) {
 		return o, errors.New("-noprobe excludes -test and -bt: both set probes")
+	}
+	if o.web && (o.vet || o.build) {
+		return o, errors.New("-web boots the kernel, and -vet and -build do not")
+	}
+	if o.serial != "" && (!o.web || o.scripted || o.stick || o.gdb || len(o.add) > 0 || len(o.Extra) > 0) {
+		return o, errors.New("-serial needs -web, and there is no QEMU: only -image, -with and -nolinux go with them, to say which kernel the board runs")
 	}
 	if o.deps && len(o.add) == 0 {
 		return o, errors.New("-deps needs -add")
@@ -196,6 +214,14 @@ func run(o options) int {
 	if o.vet {
 		return vet(o)
 	}
+	if o.serial != "" {
+		c, err := openCable(o.serial)
+		if err != nil {
+			return fail(err, machine.StatusUsage)
+		}
+		defer c.Close()
+		o.cable = c
+	}
 	if o.bt.given {
 		spec, remove, err := o.bt.save()
 		if err != nil {
@@ -217,6 +243,13 @@ func run(o options) int {
 		o.Image = path
 	}
 	switch {
+	case o.decode != "":
+		text, err := decode(o.decode, o.Image)
+		if err != nil {
+			return fail(err, machine.StatusUsage)
+		}
+		fmt.Print(text)
+		return 0
 	case o.build && o.stick:
 		return makeStick(o)
 	case o.build:
@@ -236,6 +269,16 @@ func run(o options) int {
 		}
 		defer os.Remove(script)
 		fmt.Fprintf(os.Stderr, "qemu: waiting for gdb; in another terminal:\n  gdb -x %s %s\n", script, o.Image)
+	}
+	if o.cable != nil {
+		return o.overCable()
+	}
+	if o.web {
+		stop, err := o.serve()
+		if err != nil {
+			return fail(err, machine.StatusQEMU)
+		}
+		defer stop()
 	}
 	run := boot
 	if o.bt.given {

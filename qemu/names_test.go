@@ -54,6 +54,16 @@ var named = []struct{ command, want string }{
 	{`bt -q -f json -e 'uprobe:/bin/mangled:add* { @[usym(reg("ip"))] = count(); }' -c mangled | grep -c 'add(int, int)'`, "1"},
 	{`bt -q -e 'uprobe:LIBRARY:0x1000 { printf("%s", ustack(1)); }' -c versions`, "libnames.so+0x1000"}, // its .init has no name
 
+	// What a distribution strips from a program is found where it puts it.
+	{`bt -q -e 'uprobe:/bin/stripped:work { @[usym(reg("ip"))] = count(); }' -c stripped`, "@[work]: 1"},
+	{`mv /usr/lib/debug/bin/stripped.debug /tmp; bt -q -e 'uprobe:/bin/stripped:work { @ = count(); }' -c stripped 2>&1 | head -1 | grep -c 'no function work'; mv /tmp/stripped.debug /bin; explain /bin/stripped:work | head -1`, "1\n/bin/stripped:work"},
+
+	// Goroutines change threads between a call and its return: by ugoid, each call finds its return; by tid, none does.
+	{`bt -q -e 'uprobe:/bin/moves:main.moves { @t[ugoid] = tid; @calls = count(); } uretprobe:/bin/moves:main.moves /@t[ugoid]/ { if (@t[ugoid] == tid) { @stayed = count(); } @returned = count(); delete(@t, ugoid); } END { print(len(@t)); print(@stayed > 0); clear(@stayed); clear(@t); }' -c moves`,
+		"0\nfalse\n@calls: 40\n@returned: 40"},
+	{`funclatency -c moves /bin/moves:main.moves | { n=0; while read -r low high count rest; do case $low in '['*) n=$((n+count));; esac; done; echo $n; }`, "40"},
+	{`trace -c moves /bin/moves:main.moves /bin/moves:syscall.Nanosleep > /traced; grep -c 'ns.* main.moves' /traced; [ $(grep -c '  syscall.Nanosleep {' /traced) = $(grep -c '^  } ' /traced) ] && echo same`, "40\nsame"},
+
 	// Quotes protect files.
 	{`mkdir '/tmp/a:b@c$1 d'; cp /bin/places '/tmp/a:b@c$1 d/p'; cd '/tmp/a:b@c$1 d'; bt -q -e 'uprobe:"/tmp/a:b@c$1 d/p":work { @ = count(); }' -c ./p`, "@: 1"},
 	{`cd '/tmp/a:b@c$1 d'; bt -q -e 'uprobe:./p:work { @ = count(); }' -c ./p`, "@: 1"},
@@ -115,6 +125,9 @@ func namesArchive(t *testing.T, dir string, library *strings.Replacer) string {
 		{"gcc", "-O1", "-static", "-o", at("places"), in("places.c")},
 		{"gcc", "-O1", "-fno-omit-frame-pointer", "-static", "-o", at("mangled"), in("mangled.c")},
 		{"go", "build", "-o", at("generic"), in("generic.go")},
+		{"objcopy", "--only-keep-debug", at("places"), at("stripped.debug")},
+		{"objcopy", "--strip-all", "--add-gnu-debuglink=" + at("stripped.debug"), at("places"), at("stripped")},
+		{"go", "build", "-o", at("moves"), in("moves.go")},
 	} {
 		if err := command(args[0], args[1:]...); err != nil {
 			t.Fatal(err)
@@ -129,7 +142,8 @@ func namesArchive(t *testing.T, dir string, library *strings.Replacer) string {
 			t.Fatal(err)
 		}
 	}
-	for _, file := range []string{"names:/names", "twins:/bin/twins", "versions:/bin/versions", "places:/bin/places", "mangled:/bin/mangled", "generic:/bin/generic"} {
+	for _, file := range []string{"names:/names", "twins:/bin/twins", "versions:/bin/versions", "places:/bin/places", "mangled:/bin/mangled", "generic:/bin/generic", "moves:/bin/moves",
+		"stripped:/bin/stripped", "stripped.debug:/usr/lib/debug/bin/stripped.debug"} {
 		if err := a.Add(at(file)); err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,9 @@ import (
 	"image"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +45,36 @@ func TestScreenAndKeyboard(t *testing.T) {
 	awaitPicture(t, monitor, "\nthe present\nsonde#")
 	c.key("crash panic\r")
 	awaitPicture(t, monitor, "Kernel panic - not syncing")
+	awaitCode(t, monitor, `^sonde [0-9a-f]+\nffffffff[0-9a-f]{8} [0-9a-f]{16}\n([0-9a-f]{8} ?){2,10}\npanic: `)
+}
+
+// awaitCode waits until a reader finds a QR code on the screen, whose text must fit want.
+func awaitCode(t *testing.T, monitor net.Conn, want string) {
+	t.Helper()
+	reader, err := exec.LookPath("zbarimg")
+	if err != nil {
+		t.Log("skipped: there is no zbarimg to read the code with")
+		return
+	}
+	file := filepath.Join(t.TempDir(), "code.ppm")
+	var text string
+	for end := time.Now().Add(bootLimit / 3); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		fmt.Fprintf(monitor, "screendump %s\n", file)
+		out, _ := exec.Command(reader, "--quiet", "--raw", file).Output()
+		if text = strings.TrimSpace(string(out)); text != "" {
+			break
+		}
+	}
+	if !regexp.MustCompile(want).MatchString(text) {
+		t.Fatalf("the code says %q, want %s", text, want)
+	}
+	named, err := decode(text, imagePath(t, normalImage))
+	if err != nil || !strings.Contains(named, "asked for\n") || !strings.Contains(named, "shell/cmd_crash_tamago.go:") {
+		t.Errorf("%v, and the launcher says of it:\n%s", err, named)
+	}
+	if _, err := decode(strings.Replace(text, "sonde ", "sonde 1", 1), imagePath(t, normalImage)); err == nil {
+		t.Error("the code of another kernel is named by this one's symbols")
+	}
 }
 
 // TestUnknownLayout: a keyboard whose layout the kernel does not know types by that of the US.

@@ -113,18 +113,18 @@ func TestProgramsAsOnTheHost(t *testing.T) {
 	var script strings.Builder
 	var want []string
 	lines := linesFor(t, os.Getuid())
-	priority, _ := syscall.Getpriority(syscall.PRIO_PGRP, 0)
+	before, _ := priority()
 	for _, line := range lines {
 		cmd := exec.Command("sh", "-c", "exec 2>&1\n"+line+"\n echo "+mark+"$?")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // fdcalls makes its whole group nice
+		ownGroup(cmd) // fdcalls makes its whole group nice
 		cmd.Dir = p.dir
 		cmd.Env = []string{"PATH=" + p.dir + "/bin:/usr/bin:/bin", "HOME=/", "TERM=vt100", "SHELL=/bin/sh", "USER=root"}
 		out, _ := cmd.Output()
 		want = append(want, string(out))
 		fmt.Fprintf(&script, "%s; echo "+mark+"$?\n", line)
 	}
-	if now, _ := syscall.Getpriority(syscall.PRIO_PGRP, 0); now != priority {
-		t.Errorf("the priority of the test's process group was %d and is %d", priority, now)
+	if now, _ := priority(); now != before {
+		t.Errorf("the priority of the test's process group was %d and is %d", before, now)
 	}
 	for _, m := range machinesForPrograms() {
 		t.Run(fmt.Sprintf("smp%d%s", m.SMP, m.CPU), func(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -47,6 +46,8 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 		prompts(t, strings.Replace(command, "DIR", "qemu/testdata/mistakes", 1))
 	},
 	"go run ./qemu -stick -uefi":                  func(t *testing.T, command string) { atPrompt(t, command+" -smp 2", nil) },
+	"go run ./qemu -web":                          func(t *testing.T, command string) { atPrompt(t, command+" -smp 2", nil) },
+	"go run ./qemu -web -serial /dev/ttyUSB0":     refuses("-serial /dev/ttyUSB0: "), // TestWebSerial has a board
 	"go run ./qemu -noprobe":                      func(t *testing.T, command string) { atPrompt(t, command, nil) },
 	"go run ./qemu/bench -count load":             counts("b_with_5000"),
 	"go run ./qemu":                               prompts,
@@ -56,7 +57,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -cpu Nehalem":                  prompts,
 	"go run ./qemu -c lspci -- -device e1000":     once("Ethernet controller"),
 	"go run ./qemu/bench -programs -n 1 -peer qemu/bench/testdata/linux-5.10.tsv": oneRow("smp2/getpid"),
-	`go run ./qemu -accel counted -smp 1 -c "time bt -q -e 'BEGIN { exit() }'; time bt -q -e 'kprobe:vfs.Read { @ = count(); }' -c true; time bt -q -e 'kprobe:vfs.Read { @ = count(); }' -c true; time bt -q --config max_probes=60000 -e 'kprobe:* { @ = count(); }' -c true"`: takesLess(20, 100, 50, 2000),
+	`go run ./qemu -accel counted -smp 1 -c "time bt -q -e 'BEGIN { exit() }'; time bt -q -e 'kprobe:vfs.Read { @ = count(); }' -c true; time bt -q -e 'kprobe:vfs.Read { @ = count(); }' -c true; time bt --self -q --config max_probes=60000 -e 'kprobe:* { @ = count(); }' -c true; time bt -q --config max_probes=60000 -e 'kprobe:* { @ = count(); }' -c true"`: takesLess(20, 100, 50, 2000, 8000),
 	"go run ./qemu -build":                                             once("limit"),
 	"go run ./qemu -smp 2 -c 'glass -o vfs.Read'":                      prints("-> 49"),
 	"go run ./qemu -c 'glass -t return -s vfs.Read cat /proc/version'": prints("goes back"),
@@ -88,7 +89,12 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"make":                                   once("make run"),
 	"make run":                               once("== That was it."),
 	"make stick":                             once("build/sonde.iso"),
+	"make replay":                            dry("go run ./qemu/web/replay/static"),
+	"make book":                              dry("go run -C course/pages ."),
+	"make slides":                            dry("go run -C course/pages . -slides"),
+	"make web":                               dry("go run ./qemu -web"), // TestWeb is about it
 	"make prove":                             dry("go run ./ktest/prove"),
+	"make release":                           dry("go run ./internal/release"),
 	"make launcher":                          once("go build -o build/qemu"),
 	"make test":                              testsAll, // this test is part of it
 	"make check":                             dry("go test -vet=off -short -timeout 4h ./..."),
@@ -170,10 +176,10 @@ func shell(t *testing.T, line string) *exec.Cmd {
 func goRun(t *testing.T, line string) *exec.Cmd {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = ".."
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ownGroup(cmd)
 	t.Cleanup(func() {
 		if cmd.Process != nil {
-			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			killGroup(cmd)
 		}
 	})
 	return cmd
@@ -189,6 +195,11 @@ func once(want string) func(*testing.T, string) {
 			t.Errorf("%v; it should say %q\n%s", err, want, end(out.Bytes(), 6000))
 		}
 	}
+}
+
+// refuses is once for a command that cannot do it here.
+func refuses(why string) func(*testing.T, string) {
+	return func(t *testing.T, command string) { once(why)(t, "! "+command) }
 }
 
 // writes is once for a command that writes a file.
@@ -346,6 +357,9 @@ func benches(t *testing.T, command string) {
 	out, err := shell(t, "go run ./qemu/bench -n 1 -runs 1 -round 4ms").Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	if !bytes.HasPrefix(out, []byte("row\tns\tfrom..to\n")) {
+		t.Errorf("no header: %.40q", out)
 	}
 	names := func(pattern, text string) (list []string) {
 		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {

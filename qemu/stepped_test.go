@@ -13,7 +13,7 @@ func TestInterruptsBetweenInstructions(t *testing.T) {
 	runsBeside(t)
 	cases, sizes := "ring/writers_interrupt attach/ticks_inside_hits optimized/storm_all_at_once", []int{2}
 	if long() {
-		cases, sizes = "ring/ attach/ handlers/ optimized/storm bpf/on_all bpf/hits bpf/elements bpf/records bpf/metered", []int{1, 2}
+		cases, sizes = "ring/ attach/ handlers/ optimized/storm bpf/on_all bpf/fused_storm bpf/hits bpf/elements bpf/records bpf/metered", []int{1, 2}
 	}
 	for _, smp := range sizes {
 		r := bootScript(t, testImage, machine.Config{SMP: smp, Accel: machine.Stepped, Memory: "512M",

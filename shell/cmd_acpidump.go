@@ -4,30 +4,26 @@ import (
 	"syscall"
 
 	"sonde/kernel/refusal"
-	"sonde/shell/coreutils"
 )
 
 var acpidumpCommand = &Command{
-	Name:  "acpidump",
-	Usage: "[-d] [-n SIGNATURE]",
-	Help:  "print ACPI tables in hexadecimal (-d: decoded, -n: only those with this signature)",
-	Run:   acpidump,
+	Name:    "acpidump",
+	Usage:   "[-d] [-n SIGNATURE]",
+	Options: "dn:",
+	Help:    "print ACPI tables in hexadecimal (-d: decoded, -n: only those with this signature)",
+	Run:     acpidump,
 }
 
 func acpidump(c *Context, args []string) error {
-	opts, rest, err := coreutils.Options(args, "dn:")
-	if err != nil {
-		return err
-	}
-	if len(rest) > 0 {
-		return Usagef("%s: name the table by -n", rest[0])
+	if len(args) > 0 {
+		return Usagef("%s: name the table by -n", args[0])
 	}
 	if c.Machine.Firmware == nil {
 		return missing("ACPI tables")
 	}
 	all, readErr := c.Machine.Firmware.Tables() // with an error, the valid ones
-	name, one := opts['n']
-	_, words := opts['d']
+	name, one := c.Opts['n']
+	_, words := c.Opts['d']
 	found := false
 	for _, t := range all {
 		if one && t.Signature != name {

@@ -54,7 +54,7 @@ func onMap(do func(c *Context, m *program.Map, args []string) error) func(*Conte
 	}
 }
 
-// onFreeMap is onMap for changes, which nobody may make in a map that is frozen.
+// onFreeMap is onMap for changes, which may not be made in a map that is frozen.
 func onFreeMap(do func(m *program.Map, args []string) error) func(*Context, []string) error {
 	return onMap(func(_ *Context, m *program.Map, args []string) error {
 		end, err := m.Change()
@@ -125,11 +125,6 @@ func printRecords(out io.Writer, m *program.Map) error {
 	}
 }
 
-// bpfKey takes a key of a map off args.
-func bpfKey(m *program.Map, args []string) (key []byte, rest []string, err error) {
-	return bpfData("key", int(m.Spec.KeySize), args)
-}
-
 // bpfData takes a word and size bytes off args.
 func bpfData(word string, size int, args []string) (b []byte, rest []string, err error) {
 	if len(args) < 2 || args[0] != word {
@@ -166,26 +161,35 @@ func bpfData(word string, size int, args []string) (b []byte, rest []string, err
 }
 
 func bpfLookup(c *Context, m *program.Map, args []string) error {
-	key, rest, err := bpfKey(m, args)
+	key, rest, err := bpfData("key", int(m.Spec.KeySize), args)
 	if err := bpfEnd(rest, err); err != nil {
 		return err
 	}
 	value := make([]byte, m.Spec.ValueSize)
-	found := false
-	for cpu := range m.Tables() {
-		if err = m.Lookup(cpu, key, value); err == nil {
-			found = true
+	return onAnyTable(m, func(cpu int) error {
+		err := m.Lookup(cpu, key, value)
+		if err == nil {
 			printEntry(c.Out, m, cpu, key, value)
 		}
+		return err
+	})
+}
+
+// onAnyTable calls f for each table of a map. The error is that of the last one, if none has what is wanted.
+func onAnyTable(m *program.Map, f func(cpu int) error) (err error) {
+	done := false
+	for cpu := range m.Tables() {
+		err = f(cpu)
+		done = done || err == nil
 	}
-	if found {
+	if done {
 		return nil
 	}
 	return err
 }
 
 func bpfUpdate(m *program.Map, args []string) error {
-	key, rest, err := bpfKey(m, args)
+	key, rest, err := bpfData("key", int(m.Spec.KeySize), args)
 	if err != nil {
 		return err
 	}
@@ -210,18 +214,9 @@ func bpfUpdate(m *program.Map, args []string) error {
 }
 
 func bpfDelete(m *program.Map, args []string) error {
-	key, rest, err := bpfKey(m, args)
+	key, rest, err := bpfData("key", int(m.Spec.KeySize), args)
 	if err := bpfEnd(rest, err); err != nil {
 		return err
 	}
-	deleted := false
-	for cpu := range m.Tables() {
-		if err = m.Delete(cpu, key); err == nil {
-			deleted = true
-		}
-	}
-	if deleted {
-		return nil
-	}
-	return err
+	return onAnyTable(m, func(cpu int) error { return m.Delete(cpu, key) })
 }

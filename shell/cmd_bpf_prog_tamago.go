@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -209,13 +208,12 @@ func bpfRemove(_ *Context, args []string) error {
 	}
 	for len(args) > 0 {
 		p, rest, err := bpfProgOf(args)
-		for _, l := range slices.Clone(linksOf(p)) {
-			if err == nil {
-				err = bpfUnpinned(l)
-			}
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			err = bpfUnpinned(p)
+		err = bpfUnpinned(p)
+		for _, l := range p.Links() {
+			err = cmp.Or(bpfUnpinned(l), err)
 		}
 		if err != nil {
 			return err
@@ -224,11 +222,4 @@ func bpfRemove(_ *Context, args []string) error {
 		args = rest
 	}
 	return nil
-}
-
-func linksOf(p *program.Prog) []*program.Link {
-	if p == nil {
-		return nil
-	}
-	return p.Links()
 }

@@ -50,15 +50,10 @@ func bpfRun(c *Context, args []string) error {
 	}
 	both := *c // the command and the programs print at the same time
 	both.Out = &lockedWriter{w: c.Out}
-	over, printed := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(printed)
-		followSet(both.Out, set, over)
-	}()
-	err = both.bpfMeanwhile(args[1:])
-	set.Detach()
-	close(over)
-	<-printed
+	err = during(func(over <-chan struct{}) { followSet(both.Out, set, over) }, func() error {
+		defer set.Detach()
+		return both.bpfMeanwhile(args[1:])
+	})
 	return cmp.Or(err, printSet(c.Out, set))
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
+	"sonde/kprobes"
 	"sonde/probe/attach/places"
 	"sonde/probe/types"
 	"sonde/trace/export"
@@ -37,19 +39,15 @@ var btCommand = &Command{
 	Run:   runBt,
 }
 
-// btSource is what attach points are resolved by, and what kaddr() knows.
+// btSource is what attach points are resolved by, and what kaddr() knows. It implements lang.Addresser.
 type btSource struct{ *sources.Source }
 
-// Address is part of lang.Addresser.
 func (s btSource) Address(name string) (uint64, bool) {
 	symbol, err := s.Symbols.Resolve(name)
 	return symbol.Addr, err == nil
 }
 
-func runBt(c *Context, args []string) error { return runScript(c, args, nil) }
-
-// runScript is runBt with what is to be done between setting the probes and counting; nil: nothing.
-func runScript(c *Context, args []string, settle func()) error {
+func runBt(c *Context, args []string) error {
 	f, err := run.ParseFlags(args)
 	if err != nil {
 		return Usagef("%v", err)
@@ -60,9 +58,9 @@ func runScript(c *Context, args []string, settle func()) error {
 	}
 	from := btSource{&sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function, Table: types.Kernel, Find: places.Find, Dir: c.Shell.dir, PID: f.PID}}
 	if c.Machine.Programs != nil {
-		from.Params, from.Calls = callParameters, callNames
+		from.Params, from.Calls, from.Number = callParameters, callNames, callNumber
 		from.Functions, from.Probed, from.Symbol, from.Debug = programFunctions, programProbed, programSymbol, programDebug
-		from.Conventions = programConventions
+		from.Conventions, from.Goid = programConventions, programGoid
 	}
 	if f.List {
 		return btList(c, from, f)
@@ -85,7 +83,6 @@ func runScript(c *Context, args []string, settle func()) error {
 	case f.PID != 0:
 		o.Command = btProcess(f.PID, over)
 	}
-	o.Settle = settle
 	if namesUsers(o.Unit) {
 		users, stop := userNames(c.Machine)
 		defer stop()
@@ -114,7 +111,7 @@ func runScript(c *Context, args []string, settle func()) error {
 // namesUsers tells whether a script may print names of functions of programs.
 func namesUsers(u *lang.Unit) bool {
 	text := u.Script.Source.Text
-	return strings.Contains(text, "ustack") || strings.Contains(text, "usym") || strings.Contains(text, "func") && slices.ContainsFunc(u.Programs, func(p *lang.Compiled) bool { return p.Target.User })
+	return strings.Contains(text, "ustack") || strings.Contains(text, "usym") || strings.Contains(text, "umap") || strings.Contains(text, "func") && slices.ContainsFunc(u.Programs, func(p *lang.Compiled) bool { return p.Target.User })
 }
 
 // btError prints what is wrong with a script as it is: it has several lines.
@@ -134,11 +131,20 @@ func btOptions(c *Context, f *run.Flags, from btSource) (*run.Options, error) {
 		return nil, err
 	}
 	o := &run.Options{Unit: unit, Places: from.Places, Err: c.Err, Quiet: f.Quiet, Verify: f.DryRun, Ledger: f.Verbose, Unsafe: f.Unsafe, Budget: f.Budget, Now: cpu.Nanotime, Interrupt: c.Interrupt}
+	if !f.Self {
+		o.Settle = settle
+	}
 	o.Out = &out.Printer{W: c.Out, JSON: f.JSON, Unit: unit, Started: btBoot(), Err: c.Err, NoWarnings: f.NoWarnings, Held: types.Held, System: c.btSystem, Cat: c.btCat}
 	if c.Machine.Programs != nil {
 		o.Out.Call = callName
 	}
 	return o, nil
+}
+
+// settle waits until breakpoints have become jumps, and collects what attaching has left: a script must not count that.
+func settle() {
+	kprobes.AwaitJumps()
+	debug.FreeOSMemory()
 }
 
 // btBoot is when the clock of nsecs was 0.
@@ -192,8 +198,8 @@ func btScript(c *Context, f *run.Flags) (name, text string, params []string, err
 
 // btCommand starts a line of the shell, which ends with the script, and passes on its status when it has
 // ended: that there is no such command is how the script ends, too.
-func (c *Context) btCommand(line string, over <-chan struct{}) func() (<-chan int, error) {
-	return func() (<-chan int, error) {
+func (c *Context) btCommand(line string, over <-chan struct{}) func(count func(on bool)) <-chan int {
+	return func(count func(on bool)) <-chan int {
 		done := make(chan int, 1)
 		go func() {
 			s, ended := c.again(), make(chan struct{})
@@ -206,14 +212,14 @@ func (c *Context) btCommand(line string, over <-chan struct{}) func() (<-chan in
 				case <-ended:
 				}
 			}()
-			status := s.Run(line)
+			status := s.runBetween(line, count)
 			close(ended)
 			if status != statusNotFound && status != statusNotExecutable {
 				status = statusOK
 			}
 			done <- status
 		}()
-		return done, nil
+		return done
 	}
 }
 
@@ -224,9 +230,10 @@ func isProcess(pid int) bool {
 }
 
 // btProcess passes on when a process has ended: its script ends with it.
-func btProcess(pid int, over <-chan struct{}) func() (<-chan int, error) {
-	return func() (<-chan int, error) {
+func btProcess(pid int, over <-chan struct{}) func(count func(on bool)) <-chan int {
+	return func(count func(on bool)) <-chan int {
 		done := make(chan int, 1)
+		count(true)
 		go func() {
 			for isProcess(pid) {
 				select {
@@ -237,7 +244,7 @@ func btProcess(pid int, over <-chan struct{}) func() (<-chan int, error) {
 			}
 			done <- statusOK
 		}()
-		return done, nil
+		return done
 	}
 }
 

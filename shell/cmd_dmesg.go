@@ -1,49 +1,43 @@
 package shell
 
 import (
+	"io"
 	"strconv"
 	"time"
 
 	"sonde/kernel/printk"
-	"sonde/shell/coreutils"
 )
 
 var dmesgCommand = &Command{
-	Name:  "dmesg",
-	Usage: "[-cCpw] [-l level] [-n level]",
-	Help:  "print the kernel's log (-c: then clear it, -C: only clear it, -p: the log of the previous boot, -w: wait for more until ^C, -l: up to a level, -n: set the console's level)",
-	Run:   dmesg,
+	Name:    "dmesg",
+	Usage:   "[-cCpwW] [-l level] [-n level]",
+	Options: "cCpwWl:n:", Alone: true,
+	Help: "print the kernel's log (-c: then clear it, -C: only clear it, -p: the log of the previous boot, -w: wait for more until ^C, -W: only wait for more, -l: up to a level, -n: set the console's level)",
+	Run:  dmesg,
 }
 
-func dmesg(c *Context, args []string) error {
-	opts, rest, err := coreutils.Options(args, "cCpwl:n:")
-	if err != nil {
-		return err
-	}
-	if err := noArgs(rest); err != nil {
-		return err
-	}
-	if text, ok := opts['n']; ok {
+func dmesg(c *Context, args []string) (err error) {
+	if text, ok := c.Opts['n']; ok {
 		return setConsole(text)
 	}
 	max := printk.LevelDebug
-	if text, ok := opts['l']; ok {
+	if text, ok := c.Opts['l']; ok {
 		if max, err = printk.ParseLevel(text); err != nil {
 			return err
 		}
 	}
-	if coreutils.Given(opts, 'p') {
+	if c.Given('p') {
 		return printk.DmesgBefore(c.Out, max)
 	}
-	if coreutils.Given(opts, 'w') {
+	if c.Given('w') || c.Given('W') {
 		return followLog(c, max)
 	}
-	if _, only := opts['C']; !only {
+	if _, only := c.Opts['C']; !only {
 		if err := printk.Dmesg(c.Out, max); err != nil {
 			return err
 		}
 	}
-	if _, clear := opts['c']; clear || coreutils.Given(opts, 'C') {
+	if _, clear := c.Opts['c']; clear || c.Given('C') {
 		printk.Clear()
 	}
 	return nil
@@ -62,15 +56,20 @@ func setConsole(text string) error {
 	return printk.SetConsoleLevel(int(level) + 1)
 }
 
-// followLog prints the log and then new records, until ^C.
-func followLog(c *Context, max printk.Level) error {
+// followLog prints the log, but for -W, and then new records, until ^C.
+func followLog(c *Context, max printk.Level) (err error) {
 	if c.Interrupt == nil {
-		return Usagef("-w needs a terminal, where ^C can be typed")
+		return Usagef("-w and -W need a terminal, where ^C can be typed")
+	}
+	next := uint64(0)
+	if c.Given('W') {
+		if next, err = printk.DmesgFrom(io.Discard, max, 0); err != nil {
+			return err
+		}
 	}
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for next := uint64(0); ; {
-		var err error
+	for {
 		if next, err = printk.DmesgFrom(c.Out, max, next); err != nil {
 			return err
 		}

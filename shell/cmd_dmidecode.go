@@ -3,30 +3,25 @@ package shell
 import (
 	"fmt"
 	"strconv"
-
-	"sonde/shell/coreutils"
 )
 
 var dmidecodeCommand = &Command{
-	Name:  "dmidecode",
-	Usage: "[-s KEYWORD | -t TYPE]",
-	Help:  "print the firmware's description of the board (-s: one string, such as system-product-name; -t: structures of a type)",
-	Run:   dmidecode,
+	Name:    "dmidecode",
+	Usage:   "[-s KEYWORD | -t TYPE]",
+	Options: "s:t:",
+	Help:    "print the firmware's description of the board (-s: one string, such as system-product-name; -t: structures of a type)",
+	Run:     dmidecode,
 }
 
-func dmidecode(c *Context, args []string) error {
-	opts, rest, err := coreutils.Options(args, "s:t:")
-	if err != nil {
-		return err
-	}
-	if len(rest) > 0 || len(opts) > 1 {
+func dmidecode(c *Context, args []string) (err error) {
+	if len(args) > 0 || len(c.Opts) > 1 {
 		return Usagef("give one option with its value, or none")
 	}
 	if c.Machine.Firmware == nil || c.Machine.Firmware.DMI == nil {
 		return missing("DMI tables")
 	}
 	dmi := c.Machine.Firmware.DMI
-	if word, ok := opts['s']; ok {
+	if word, ok := c.Opts['s']; ok {
 		value, known := dmi.Keyword(word)
 		if !known {
 			return Usagef("%q is not a keyword", word)
@@ -35,7 +30,7 @@ func dmidecode(c *Context, args []string) error {
 		return err
 	}
 	typ := -1
-	if text, ok := opts['t']; ok {
+	if text, ok := c.Opts['t']; ok {
 		if typ, err = strconv.Atoi(text); err != nil || typ < 0 || typ > 255 {
 			return Usagef("%q is not a type from 0 to 255", text)
 		}

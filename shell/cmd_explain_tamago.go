@@ -11,23 +11,22 @@ import (
 	"sonde/arch/amd64/listing"
 	"sonde/optprobe/explain"
 	"sonde/probe/attach"
-	"sonde/shell/coreutils"
 )
 
 var explainCommand = &Command{
-	Name:  "explain",
-	Usage: "[-s] SYMBOL[+OFFSET] | FILE.go:LINE | inline:FUNCTION | PROGRAM:SYMBOL[+OFFSET] | PROGRAM:OFFSET | PID:ADDRESS | -p PID ADDRESS",
-	Help:  "show how a place in the kernel or a program would be probed, or why it cannot be (-s: short enough for a slide)",
+	Name:    "explain",
+	Usage:   "[-s] SYMBOL[+OFFSET] | FILE.go:LINE | inline:FUNCTION | PROGRAM:SYMBOL[+OFFSET] | PROGRAM:OFFSET | PID:ADDRESS | -p PID ADDRESS | -j FUNCTION | -j FILE.go:FIRST-LAST",
+	Options: "sjp:",
+	Help:    "show how a place in the kernel or a program would be probed, or why it cannot be (-s: short enough for a slide; -j: all lines of a function, or of a file, as JSON)",
 	Run: func(c *Context, args []string) error {
-		opts, args, err := coreutils.Options(args, "sp:")
-		if err != nil {
-			return err
-		}
 		if len(args) != 1 {
 			return Usagef("give one place")
 		}
 		place := args[0]
-		if pid, ok := opts['p']; ok {
+		if c.Given('j') {
+			return explainLines(c, place)
+		}
+		if pid, ok := c.Opts['p']; ok {
 			if err := notPID(pid); err != nil {
 				return err
 			}
@@ -37,12 +36,12 @@ var explainCommand = &Command{
 		if err != nil {
 			return err
 		}
-		if coreutils.Given(opts, 's') && at.Kind != attach.Program && !at.Return {
+		if c.Given('s') && at.Kind != attach.Program && !at.Return {
 			return explain.Slide(c.Out, at)
 		}
 		var b bytes.Buffer
 		err = explainSite(c, &b, at)
-		if err != nil || !coreutils.Given(opts, 's') {
+		if err != nil || !c.Given('s') {
 			c.Out.Write(b.Bytes())
 			return err
 		}

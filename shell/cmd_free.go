@@ -1,36 +1,26 @@
 package shell
 
-import (
-	"fmt"
-
-	"sonde/shell/coreutils"
-)
+import "fmt"
 
 var freeCommand = &Command{
-	Name:  "free",
-	Usage: "[-bkmh]",
-	Help:  "show memory in kB (-b: bytes, -m: MB, -h: the unit that fits)",
-	Run:   free,
+	Name:    "free",
+	Usage:   "[-bkmh]",
+	Options: "bkmh", Alone: true,
+	Help: "show memory in kB (-b: bytes, -m: MB, -h: the unit that fits)",
+	Run:  free,
 }
 
-func free(c *Context, args []string) error {
-	opts, rest, err := coreutils.Options(args, "bkmh")
-	if err != nil {
-		return err
-	}
-	if err := noArgs(rest); err != nil {
-		return err
-	}
+func free(c *Context, args []string) (err error) {
 	if c.Machine.Memory == nil {
 		return missing("memory")
 	}
 	size := func(n uint64) string { return fmt.Sprint(n >> 10) }
 	switch {
-	case coreutils.Given(opts, 'b'):
+	case c.Given('b'):
 		size = func(n uint64) string { return fmt.Sprint(n) }
-	case coreutils.Given(opts, 'm'):
+	case c.Given('m'):
 		size = func(n uint64) string { return fmt.Sprint(n >> 20) }
-	case coreutils.Given(opts, 'h'):
+	case c.Given('h'):
 		size = humanSize
 	}
 	m := c.Machine.Memory()

@@ -5,6 +5,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,17 +41,17 @@ func runGlass(c *Context, args []string) error {
 	}
 	g.request.Site = g.request.Site.From(c.Shell.dir)
 	if g.way {
-		return g.showWay(c)
+		w, err := replay.RecordWay(g.request.Site)
+		if err != nil {
+			return err
+		}
+		return g.print(w, c)
 	}
 	var run func() error
 	if len(g.command) > 0 {
-		cmd := c.Shell.commands[g.command[0]]
-		if cmd == nil {
-			return fmt.Errorf("%s is not a command of this shell; to run a program meanwhile, start glass with & first", g.command[0])
+		if run, err = c.meanwhile("glass", g.command, c.Err); err != nil { // the recording comes alone
+			return err
 		}
-		both := *c
-		both.Out = c.Err // the recording comes alone
-		run = func() error { return guard(cmd, &both, g.command[1:]) }
 	}
 	g.request.Armed = func() { fmt.Fprintf(c.Err, "glass: %s\n", g.awaits()) }
 	users, stop := userNames(c.Machine)
@@ -94,12 +95,12 @@ func parseGlass(args []string) (g glassLine, err error) {
 		return g, Usagef("give one place")
 	}
 	g.command = args[1:]
-	g.slide, g.json = coreutils.Given(opts, 's'), coreutils.Given(opts, 'j')
-	if g.way = coreutils.Given(opts, 'o'); g.way && (len(opts) > 2 || len(opts) == 2 && !g.slide && !g.json || len(g.command) > 0) {
+	g.slide, g.json = opts.Given('s'), opts.Given('j')
+	if g.way = opts.Given('o'); g.way && (len(opts) > 2 || len(opts) == 2 && !g.slide && !g.json || len(g.command) > 0) {
 		return g, Usagef("-o takes only -s or -j, and a place")
 	}
 	q := &g.request
-	q.Hit, q.CPU, q.Witness = 2, -1, coreutils.Given(opts, 'w')
+	q.Hit, q.CPU, q.Witness = 2, -1, opts.Given('w')
 	if n, ok := opts['n']; ok {
 		if q.Hit, err = strconv.ParseUint(n, 10, 62); err != nil || q.Hit == 0 {
 			return g, Usagef("%q is not the number of a hit", n)
@@ -119,22 +120,15 @@ func parseGlass(args []string) (g glassLine, err error) {
 	return g, err
 }
 
-// showWay prints how a probe becomes a jump.
-func (g *glassLine) showWay(c *Context) error {
-	w, err := replay.RecordWay(g.request.Site)
-	switch {
-	case err != nil:
-		return err
-	case g.json:
-		return w.WriteJSON(c.Out)
-	case g.slide:
-		return w.WriteSlide(c.Out)
-	}
-	return w.WriteText(c.Out)
+// recorded is a hit, or how a probe becomes a jump.
+type recorded interface {
+	WriteText(io.Writer) error
+	WriteSlide(io.Writer) error
+	WriteJSON(io.Writer) error
 }
 
 // print prints rec in the form that was asked for.
-func (g *glassLine) print(rec *replay.Recording, c *Context) error {
+func (g *glassLine) print(rec recorded, c *Context) error {
 	switch {
 	case g.json:
 		return rec.WriteJSON(c.Out)

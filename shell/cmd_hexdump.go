@@ -4,24 +4,19 @@ import (
 	"encoding/hex"
 	"io"
 	"strconv"
-
-	"sonde/shell/coreutils"
 )
 
 var hexdumpCommand = &Command{
-	Name:  "hexdump",
-	Usage: "[-C] [-n bytes] [-s skip] [file...]",
-	Help:  "print bytes in hexadecimal and as characters (-n: at most so many, -s: skip so many)",
-	Run:   hexdump,
+	Name:    "hexdump",
+	Usage:   "[-C] [-n bytes] [-s skip] [file...]",
+	Options: "Cn:s:",
+	Help:    "print bytes in hexadecimal and as characters (-n: at most so many, -s: skip so many)",
+	Run:     hexdump,
 }
 
-func hexdump(c *Context, args []string) error {
-	opts, files, err := coreutils.Options(args, "Cn:s:")
-	if err != nil {
-		return err
-	}
+func hexdump(c *Context, args []string) (err error) {
 	number := func(opt byte, none int64) int64 {
-		text, ok := opts[opt]
+		text, ok := c.Opts[opt]
 		if !ok {
 			return none
 		}
@@ -35,8 +30,8 @@ func hexdump(c *Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return c.io("hexdump").Each(files, func(_ string, r io.Reader) error {
-		if _, err := io.Copy(io.Discard, io.LimitReader(r, skip)); err != nil {
+	return c.io("hexdump").Each(args, func(_ string, r io.Reader) error {
+		if err := skipTo(r, skip); err != nil {
 			return err
 		}
 		d := hex.Dumper(c.Out)
@@ -44,4 +39,15 @@ func hexdump(c *Context, args []string) error {
 		d.Close()
 		return err
 	})
+}
+
+// skipTo moves r on by n bytes: it seeks, as not all files can be read from their beginning, or reads where one cannot.
+func skipTo(r io.Reader, n int64) error {
+	if s, ok := r.(io.Seeker); ok {
+		if _, err := s.Seek(n, io.SeekStart); err == nil {
+			return nil
+		}
+	}
+	_, err := io.Copy(io.Discard, io.LimitReader(r, n))
+	return err
 }

@@ -4,40 +4,32 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"sonde/shell/coreutils"
 )
 
 // errSub is the error of commands that only work in the user's own shell.
 var errSub = errors.New("no job control in the background")
 
 var jobsCommand = &Command{
-	Name:  "jobs",
-	Usage: "[-lp]",
-	Help:  "list jobs that run in the background or have stopped (-l: with process numbers, -p: only the numbers)",
-	Run:   jobs,
+	Name:    "jobs",
+	Usage:   "[-lp]",
+	Options: "lp", Alone: true,
+	Help: "list jobs that run in the background or have stopped (-l: with process numbers, -p: only the numbers)",
+	Run:  jobs,
 }
 
 func jobs(c *Context, args []string) error {
-	opts, args, err := coreutils.Options(args, "lp")
-	if err == nil {
-		err = noArgs(args)
-	}
-	if err != nil {
-		return err
-	}
 	for _, j := range c.Shell.jobs.all(c.Shell.within) {
 		pid := ""
 		if n := j.pid(); n != 0 {
 			pid = fmt.Sprint(n)
 		}
 		switch {
-		case coreutils.Given(opts, 'p'):
+		case c.Given('p'):
 			if pid != "" {
 				fmt.Fprintln(c.Out, pid)
 			}
 			continue
-		case coreutils.Given(opts, 'l'):
+		case c.Given('l'):
 			pid = fmt.Sprintf("%5s ", pid)
 		default:
 			pid = ""

@@ -17,14 +17,14 @@ import (
 	"sonde/kernel/poll"
 	"sonde/kwatch"
 	"sonde/probe/attach"
-	"sonde/shell/coreutils"
 )
 
 var kwatchCommand = &Command{
-	Name:  "kwatch",
-	Usage: "[-n COUNT] [-p PID] [w|rw|r|x]@[FILE:]SYMBOL[+OFFSET]|ADDRESS[:LENGTH] [COMMAND...]",
-	Help:  "print what writes (w), accesses (rw), reads (r) or executes (x) a place: COUNT times, until ^C, or while a command runs; in a program, kwatch w@/bin/prog:counter prog",
-	Run:   runKwatch,
+	Name:    "kwatch",
+	Usage:   "[-n COUNT] [-p PID] [w|rw|r|x]@[FILE:]SYMBOL[+OFFSET]|ADDRESS[:LENGTH] [COMMAND...]",
+	Options: "+n:p:",
+	Help:    "print what writes (w), accesses (rw), reads (r) or executes (x) a place: COUNT times, until ^C, or while a command runs; in a program, kwatch w@/bin/prog:counter prog",
+	Run:     runKwatch,
 	Complete: func(s *Shell, args []string) []string {
 		return completeWatch(s, args[len(args)-1])
 	},
@@ -42,22 +42,18 @@ func completeWatch(s *Shell, word string) (words []string) {
 	return words
 }
 
-func runKwatch(c *Context, args []string) error {
-	opts, args, err := coreutils.Options(args, "+n:p:")
-	if err != nil {
-		return err
-	}
+func runKwatch(c *Context, args []string) (err error) {
 	if len(args) == 0 {
 		return Usagef("give one place")
 	}
 	limit := int64(-1)
-	if count, ok := opts['n']; ok {
+	if count, ok := c.Opts['n']; ok {
 		if limit, err = strconv.ParseInt(count, 10, 64); err != nil || limit < 1 {
 			return Usagef("%q is not a number of hits", count)
 		}
 	}
 	place := args[0]
-	if pid, ok := opts['p']; ok {
+	if pid, ok := c.Opts['p']; ok {
 		if err := notPID(pid); err != nil {
 			return err
 		}
@@ -71,19 +67,42 @@ func runKwatch(c *Context, args []string) error {
 		return err
 	}
 	defer w.close()
-	if w.site.File != "" && w.program == nil {
+	switch {
+	case w.site.File != "" && w.program == nil:
 		return w.along(c, args, limit)
-	}
-	if len(args) == 1 {
+	case len(args) == 1:
 		return w.run(c.Out, c.Err, limit, c.Interrupt, nil)
 	}
-	cmd := c.Shell.commands[args[1]]
-	if cmd == nil {
-		return fmt.Errorf("%s is not a command of this shell; to run a program meanwhile, start kwatch with & first", args[1])
+	out := &lockedWriter{w: c.Out} // the command and the hits print at the same time
+	command, err := c.meanwhile("kwatch", args[1:], out)
+	if err != nil {
+		return err
 	}
-	both := *c // the command and the hits print at the same time
-	both.Out = &lockedWriter{w: c.Out}
-	return w.run(both.Out, c.Err, limit, nil, func() error { return guard(cmd, &both, args[2:]) })
+	return w.run(out, c.Err, limit, nil, command)
+}
+
+// meanwhile returns what runs a command of the shell while what is at work, and prints to out.
+func (c *Context) meanwhile(what string, words []string, out io.Writer) (func() error, error) {
+	cmd := c.Shell.commands[words[0]]
+	if cmd == nil {
+		return nil, fmt.Errorf("%s is not a command of this shell; to run a program meanwhile, start %s with & first", words[0], what)
+	}
+	both := *c
+	both.Out = out
+	return func() error { return guard(cmd, &both, words[1:]) }, nil
+}
+
+// during calls print in a goroutine of its own while do runs, and returns when both have. end is closed when do has.
+func during(print func(end <-chan struct{}), do func() error) error {
+	end, printed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(printed)
+		print(end)
+	}()
+	err := do()
+	close(end)
+	<-printed
+	return err
 }
 
 // findIn finds the place in a process.
@@ -105,24 +124,18 @@ func (w *watch) along(c *Context, args []string, limit int64) error {
 		return err
 	}
 	reg, refused := -1, error(nil)
-	ended, printed := make(chan struct{}), make(chan struct{})
-	out := &lockedWriter{w: c.Out}
-	go func() {
-		defer close(printed)
-		w.printHits(out, q, limit, ended)
-	}()
 	both := *c
-	both.Out = out
-	err = w.alongProgram(&both, args[1:], func(p Program) {
-		if refused = w.find(p); refused == nil {
-			reg, refused = w.begin(q, c.Err)
-		}
-		if refused != nil {
-			p.Send(abi.SIGKILL)
-		}
+	both.Out = &lockedWriter{w: c.Out}
+	err = during(func(end <-chan struct{}) { w.printHits(both.Out, q, limit, end) }, func() error {
+		return w.alongProgram(&both, args[1:], func(p Program) {
+			if refused = w.find(p); refused == nil {
+				reg, refused = w.begin(q, c.Err)
+			}
+			if refused != nil {
+				p.Send(abi.SIGKILL)
+			}
+		})
 	})
-	close(ended)
-	<-printed
 	if refused != nil {
 		return refused
 	}
@@ -194,14 +207,7 @@ func (w *watch) run(out, errs io.Writer, limit int64, end <-chan struct{}, comma
 		return err
 	}
 	if command != nil {
-		ended, printed := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(printed)
-			w.printHits(out, q, limit, ended)
-		}()
-		err = command()
-		close(ended)
-		<-printed
+		err = during(func(end <-chan struct{}) { w.printHits(out, q, limit, end) }, command)
 	} else {
 		w.printHits(out, q, limit, w.until(end))
 	}
@@ -294,8 +300,7 @@ func (w *watch) hitLine(h *kwatch.Hit) string {
 // this is the nearest preceding line of the function itself.
 func source(pc uintptr) string {
 	name, off, _, ok := kallsyms.Lookup(uint64(pc))
-	fn := runtime.FuncForPC(pc)
-	if !ok || fn == nil {
+	if fn := runtime.FuncForPC(pc); !ok || fn == nil {
 		return "?"
 	}
 	at := pc

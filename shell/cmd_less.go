@@ -15,7 +15,7 @@ var lessCommand = &Command{
 	Usage: "[file...]",
 	Help:  "page through files or the input of a pipe (keys: space b j k g G, /text n N, q)",
 	Run: func(c *Context, args []string) error {
-		v := &viewer{c: c}
+		v := &viewer{keyboard: keyboard{c: c}}
 		v.rows, v.columns = c.Shell.screen()
 		err := c.io("less").Each(args, func(_ string, r io.Reader) error {
 			return coreutils.EachLine(r, func(line string) error {
@@ -35,14 +35,13 @@ var lessCommand = &Command{
 
 // viewer shows a page of lines, and moves as the keys say.
 type viewer struct {
-	c             *Context
 	lines         []string
 	rows, columns int
 	top           int    // the first line on the screen
 	shown         int    // how many lines are on it
 	find          string // the last text searched for
 	note          string // for the last row
-	typed         []byte // keys that have not been handled yet
+	keyboard
 }
 
 // run handles keys until q.
@@ -182,26 +181,32 @@ var sequences = map[string]byte{
 	"\x1b[A": 'k', "\x1b[B": 'j', "\x1b[5~": 'b', "\x1b[6~": ' ', "\x1b[H": 'g', "\x1b[F": 'G', "\x1b[1~": 'g', "\x1b[4~": 'G',
 }
 
+// keyboard is the keys that are typed while a command runs.
+type keyboard struct {
+	c     *Context
+	typed []byte // and not handled yet
+}
+
 // key waits for a key. Errors: ^C has been typed.
-func (v *viewer) key() (byte, error) {
+func (k *keyboard) key() (byte, error) {
 	for {
-		if len(v.typed) > 0 {
+		if len(k.typed) > 0 {
 			for s, key := range sequences {
-				if rest, ok := strings.CutPrefix(string(v.typed), s); ok {
-					v.typed = []byte(rest)
+				if rest, ok := strings.CutPrefix(string(k.typed), s); ok {
+					k.typed = []byte(rest)
 					return key, nil
 				}
 			}
-			key := v.typed[0]
-			v.typed = v.typed[1:]
+			key := k.typed[0]
+			k.typed = k.typed[1:]
 			return key, nil
 		}
-		v.typed = append(v.typed, v.c.Shell.typeAhead()...)
-		if len(v.typed) > 0 {
+		k.typed = append(k.typed, k.c.Shell.typeAhead()...)
+		if len(k.typed) > 0 {
 			continue
 		}
 		select {
-		case <-v.c.Interrupt:
+		case <-k.c.Interrupt:
 			return 0, Status(statusInterrupted)
 		case <-time.After(20 * time.Millisecond):
 		}

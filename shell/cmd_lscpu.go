@@ -9,13 +9,10 @@ import (
 var lscpuCommand = &Command{
 	Name: "lscpu",
 	Help: "show the processors",
-	Run:  lscpu,
+	Run:  lscpu, Alone: true,
 }
 
-func lscpu(c *Context, args []string) error {
-	if err := noArgs(args); err != nil {
-		return err
-	}
+func lscpu(c *Context, _ []string) error {
 	if c.Machine.CPUs == nil {
 		return missing("processors")
 	}

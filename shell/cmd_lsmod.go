@@ -4,25 +4,18 @@ import (
 	"fmt"
 
 	"sonde/kernel/module"
-	"sonde/shell/coreutils"
 )
 
 var lsmodCommand = &Command{
-	Name:  "lsmod",
-	Usage: "[-a]",
-	Help:  "list the loaded modules (-a: all in the image)",
-	Run:   lsmod,
+	Name:    "lsmod",
+	Usage:   "[-a]",
+	Options: "a", Alone: true,
+	Help: "list the loaded modules (-a: all in the image)",
+	Run:  lsmod,
 }
 
 func lsmod(c *Context, args []string) error {
-	opts, rest, err := coreutils.Options(args, "a")
-	if err != nil {
-		return err
-	}
-	if err := noArgs(rest); err != nil {
-		return err
-	}
-	if coreutils.Given(opts, 'a') {
+	if c.Given('a') {
 		for _, m := range module.Available() {
 			if _, err := fmt.Fprintf(c.Out, "%-23s %s\n", m.Name, m.Doc); err != nil {
 				return err

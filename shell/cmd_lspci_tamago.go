@@ -6,25 +6,18 @@ import (
 	"fmt"
 
 	"sonde/kernel/inspect"
+	"sonde/kernel/pci"
 	"sonde/kernel/vfs"
-	"sonde/shell/coreutils"
 )
 
 var lspciCommand = &Command{
 	Name: "lspci", Usage: "[-v|-vv] [-n|-nn] [-x|-xxx] [-s [[BUS]:][SLOT][.FUNCTION]]",
 	Help: "list PCI devices (-v, -vv: more details; -n, -nn: numbers; -x, -xxx: bytes; -s: one device); names of devices need /usr/share/misc/pci.ids",
-	Run:  lspci,
+	Run:  lspci, Options: "vnxs:", Alone: true,
 }
 
-func lspci(c *Context, args []string) error {
-	opts, rest, err := coreutils.Options(args, "vnxs:")
-	if err != nil {
-		return err
-	}
-	if err := noArgs(rest); err != nil {
-		return err
-	}
-	wanted, err := inspect.ParseSlot(opts['s'])
+func lspci(c *Context, _ []string) error {
+	wanted, err := inspect.ParseSlot(c.Opts['s'])
 	if err != nil {
 		return Usagef("%s", err.Error())
 	}
@@ -32,19 +25,19 @@ func lspci(c *Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	names.Numbers = min(len(opts['n']), 2)
+	names.Numbers = min(len(c.Opts['n']), 2)
 	bytes := 0
-	switch n := len(opts['x']); {
+	switch n := len(c.Opts['x']); {
 	case n > 2:
-		bytes = inspect.ConfigSize
+		bytes = pci.ConfigSize
 	case n > 0:
-		bytes = inspect.HeaderSize
+		bytes = pci.HeaderSize
 	}
-	for _, d := range inspect.Devices() {
+	for _, d := range pci.All() {
 		if !wanted.Has(d) {
 			continue
 		}
-		if _, err := fmt.Fprint(c.Out, names.Show(d, d.Config(), len(opts['v']), bytes)); err != nil {
+		if _, err := fmt.Fprint(c.Out, names.Show(d, d.Config(), len(c.Opts['v']), bytes)); err != nil {
 			return err
 		}
 	}

@@ -16,13 +16,13 @@ import (
 // Commands that read and change the machine, for bringing up an unknown board.
 var machineCommands = []*Command{
 	lspciCommand,
-	{Name: "rdmsr", Usage: "REGISTER", Help: "read a model-specific register; numbers are hexadecimal", Run: rdmsr},
-	{Name: "wrmsr", Usage: "REGISTER VALUE", Help: "write a model-specific register; this may crash the kernel", Run: wrmsr},
+	{Name: "rdmsr", Usage: "REGISTER", Help: "read a model-specific register; numbers are hexadecimal", Run: reads(32, 0, nil, readMSR)},
+	{Name: "wrmsr", Usage: "REGISTER VALUE", Help: "write a model-specific register; this may crash the kernel", Run: writes(32, 0, nil, writeMSR)},
 	{Name: "cpuid", Usage: "[LEAF [SUBLEAF]]", Help: "print what CPUID returns: all leaves, or one", Run: cpuid},
-	{Name: "inb", Usage: "PORT [1|2|4]", Help: "read an I/O port; numbers are hexadecimal", Run: inb},
-	{Name: "outb", Usage: "PORT VALUE [1|2|4]", Help: "write to an I/O port", Run: outb},
-	{Name: "peek", Usage: "ADDRESS [1|2|4|8]", Help: "read physical memory, uncached", Run: peek},
-	{Name: "poke", Usage: "ADDRESS VALUE [1|2|4|8]", Help: "write physical memory, uncached; this may crash the kernel", Run: poke},
+	{Name: "inb", Usage: "PORT [1|2|4]", Help: "read an I/O port; numbers are hexadecimal", Run: reads(16, 1, portSizes, inPort)},
+	{Name: "outb", Usage: "PORT VALUE [1|2|4]", Help: "write to an I/O port", Run: writes(16, 1, portSizes, outPort)},
+	{Name: "peek", Usage: "ADDRESS [1|2|4|8]", Help: "read physical memory, uncached", Run: reads(64, 4, wordSizes, inspect.Peek)},
+	{Name: "poke", Usage: "ADDRESS VALUE [1|2|4|8]", Help: "write physical memory, uncached; this may crash the kernel", Run: writes(64, 4, wordSizes, inspect.Poke)},
 }
 
 // numbers reads at least that many arguments, all in hexadecimal except the last optional one,
@@ -54,25 +54,34 @@ func numbers(args []string, bits, least int, size int, sizes ...int) (n []uint64
 	return n, size, nil
 }
 
-func rdmsr(c *Context, args []string) error {
-	n, _, err := numbers(args, 32, 1, 0)
-	if err != nil {
+// reads is a command that prints what read returns of an address of so many bits.
+func reads(bits, size int, sizes []int, read func(at uint64, size int) (uint64, error)) func(*Context, []string) error {
+	return func(c *Context, args []string) error {
+		n, size, err := numbers(args, bits, 1, size, sizes...)
+		if err != nil {
+			return err
+		}
+		v, err := read(n[0], size)
+		if err == nil {
+			_, err = fmt.Fprintf(c.Out, "%0*x\n", 2*size, v)
+		}
 		return err
 	}
-	v, err := inspect.ReadMSR(uint32(n[0]))
-	if err == nil {
-		_, err = fmt.Fprintf(c.Out, "%x\n", v)
-	}
-	return err
 }
 
-func wrmsr(c *Context, args []string) error {
-	n, _, err := numbers(args, 32, 2, 0)
-	if err != nil {
-		return err
+// writes is the same for what writes a number there.
+func writes(bits, size int, sizes []int, write func(at uint64, size int, v uint64) error) func(*Context, []string) error {
+	return func(_ *Context, args []string) error {
+		n, size, err := numbers(args, bits, 2, size, sizes...)
+		if err != nil {
+			return err
+		}
+		return write(n[0], size, n[1])
 	}
-	return inspect.WriteMSR(uint32(n[0]), n[1])
 }
+
+// The sizes of ports, and of words in memory.
+var portSizes, wordSizes = []int{1, 2, 4}, []int{1, 2, 4, 8}
 
 func cpuid(c *Context, args []string) error {
 	show := func(leaf, sub uint32) {
@@ -99,56 +108,27 @@ func cpuid(c *Context, args []string) error {
 	return nil
 }
 
-func inb(c *Context, args []string) error {
-	n, size, err := numbers(args, 16, 1, 1, 1, 2, 4)
-	if err != nil {
-		return err
-	}
-	v := uint32(0)
-	switch port := uint16(n[0]); size {
+func inPort(port uint64, size int) (uint64, error) {
+	switch size {
 	case 1:
-		v = uint32(cpu.In8(port))
+		return uint64(cpu.In8(uint16(port))), nil
 	case 2:
-		v = uint32(cpu.In16(port))
-	case 4:
-		v = cpu.In32(port)
+		return uint64(cpu.In16(uint16(port))), nil
 	}
-	_, err = fmt.Fprintf(c.Out, "%0*x\n", 2*size, v)
-	return err
+	return uint64(cpu.In32(uint16(port))), nil
 }
 
-func outb(c *Context, args []string) error {
-	n, size, err := numbers(args, 16, 2, 1, 1, 2, 4)
-	if err != nil {
-		return err
-	}
-	switch port := uint16(n[0]); size {
+func outPort(port uint64, size int, v uint64) error {
+	switch size {
 	case 1:
-		cpu.Out8(port, uint8(n[1]))
+		cpu.Out8(uint16(port), uint8(v))
 	case 2:
-		cpu.Out16(port, uint16(n[1]))
-	case 4:
-		cpu.Out32(port, uint32(n[1]))
+		cpu.Out16(uint16(port), uint16(v))
+	default:
+		cpu.Out32(uint16(port), uint32(v))
 	}
 	return nil
 }
 
-func peek(c *Context, args []string) error {
-	n, size, err := numbers(args, 64, 1, 4, 1, 2, 4, 8)
-	if err != nil {
-		return err
-	}
-	v, err := inspect.Peek(n[0], size)
-	if err == nil {
-		_, err = fmt.Fprintf(c.Out, "%0*x\n", 2*size, v)
-	}
-	return err
-}
-
-func poke(c *Context, args []string) error {
-	n, size, err := numbers(args, 64, 2, 4, 1, 2, 4, 8)
-	if err != nil {
-		return err
-	}
-	return inspect.Poke(n[0], size, n[1])
-}
+func readMSR(register uint64, _ int) (uint64, error)  { return inspect.ReadMSR(uint32(register)) }
+func writeMSR(register uint64, _ int, v uint64) error { return inspect.WriteMSR(uint32(register), v) }

@@ -3,7 +3,6 @@ package shell
 import (
 	"io"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"sonde/shell/coreutils"
@@ -14,7 +13,7 @@ var moreCommand = &Command{
 	Usage: "[file...]",
 	Help:  "print files or the input of a pipe page by page (space: next page, enter: next line, q: quit)",
 	Run: func(c *Context, args []string) error {
-		p := &pager{c: c}
+		p := &pager{keyboard: keyboard{c: c}}
 		p.rows, p.columns = c.Shell.screen()
 		p.left = p.rows - 1
 		return c.io("more").Each(args, func(_ string, r io.Reader) error {
@@ -29,7 +28,7 @@ var moreCommand = &Command{
 // pager shows lines until the screen is full, and then waits for a key. Without a terminal, as in a
 // script, it does not wait.
 type pager struct {
-	c             *Context
+	keyboard
 	rows, columns int
 	left          int // rows until it waits
 	over          bool
@@ -53,23 +52,18 @@ func (p *pager) ask() error {
 	io.WriteString(p.c.Out, "\x1b[7m--More--\x1b[m")
 	defer io.WriteString(p.c.Out, "\r\x1b[K")
 	for {
-		for _, key := range p.c.Shell.typeAhead() {
-			switch key {
-			case ' ', 'f':
-				p.left = p.rows - 1
-				return nil
-			case '\r', '\n', 'j':
-				p.left = max(p.left, 0) + 1
-				return nil
-			case 'q', 'Q':
-				p.over = true
-				return io.EOF
-			}
-		}
-		select {
-		case <-p.c.Interrupt:
-			return Status(statusInterrupted)
-		case <-time.After(20 * time.Millisecond):
+		switch key, err := p.key(); {
+		case err != nil:
+			return err
+		case key == ' ' || key == 'f':
+			p.left = p.rows - 1
+			return nil
+		case key == '\r' || key == '\n' || key == 'j':
+			p.left = max(p.left, 0) + 1
+			return nil
+		case key == 'q' || key == 'Q':
+			p.over = true
+			return io.EOF
 		}
 	}
 }

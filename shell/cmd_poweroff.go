@@ -3,16 +3,11 @@ package shell
 var poweroffCommand = &Command{
 	Name: "poweroff",
 	Help: "turn the machine off",
-	Run: func(c *Context, args []string) error {
-		return c.Machine.stop("poweroff", c.Machine.Poweroff, args)
-	},
+	Run:  func(c *Context, _ []string) error { return stop("poweroff", c.Machine.Poweroff) }, Alone: true,
 }
 
 // stop calls do, which ends the machine.
-func (m *Machine) stop(what string, do func() error, args []string) error {
-	if err := noArgs(args); err != nil {
-		return err
-	}
+func stop(what string, do func() error) error {
 	if do == nil {
 		return missing(what)
 	}

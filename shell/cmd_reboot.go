@@ -3,7 +3,5 @@ package shell
 var rebootCommand = &Command{
 	Name: "reboot",
 	Help: "restart the machine",
-	Run: func(c *Context, args []string) error {
-		return c.Machine.stop("reboot", c.Machine.Reboot, args)
-	},
+	Run:  func(c *Context, _ []string) error { return stop("reboot", c.Machine.Reboot) }, Alone: true,
 }

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"strings"
 
-	"sonde/shell/coreutils"
 	"sonde/sysctl"
 )
 
 var sysctlCommand = &Command{
-	Name:  "sysctl",
-	Usage: "[-adnw] [name | name=value...]",
-	Help:  "show and set kernel parameters (-a: all, -d: with descriptions, -n: values only)",
-	Run:   sysctlRun,
+	Name:    "sysctl",
+	Usage:   "[-adnw] [name | name=value...]",
+	Options: "adnw",
+	Help:    "show and set kernel parameters (-a: all, -d: with descriptions, -n: values only)",
+	Run:     sysctlRun,
 	Complete: func(*Shell, []string) []string {
 		var names []string
 		for _, k := range sysctl.All() {
@@ -25,32 +25,28 @@ var sysctlCommand = &Command{
 }
 
 func sysctlRun(c *Context, args []string) error {
-	opts, words, err := coreutils.Options(args, "adnw")
-	if err != nil {
-		return err
-	}
-	if coreutils.Given(opts, 'a') {
+	if c.Given('a') {
 		for _, k := range sysctl.All() {
-			if err := printParameter(c, k, opts); err != nil {
+			if err := printParameter(c, k); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if len(words) == 0 {
+	if len(args) == 0 {
 		return Usagef("no name given")
 	}
 	var errs []error
-	for _, word := range words {
-		errs = append(errs, sysctlWord(c, word, opts))
+	for _, word := range args {
+		errs = append(errs, sysctlWord(c, word))
 	}
 	return errors.Join(errs...)
 }
 
 // sysctlWord sets or shows a parameter.
-func sysctlWord(c *Context, word string, opts map[byte]string) error {
+func sysctlWord(c *Context, word string) error {
 	name, value, set := strings.Cut(word, "=")
-	if coreutils.Given(opts, 'w') && !set {
+	if c.Given('w') && !set {
 		return Usagef("-w needs name=value, not %q", word)
 	}
 	name = strings.TrimSpace(name)
@@ -67,15 +63,15 @@ func sysctlWord(c *Context, word string, opts map[byte]string) error {
 			return err
 		}
 	}
-	return printParameter(c, k, opts)
+	return printParameter(c, k)
 }
 
-func printParameter(c *Context, k sysctl.Parameter, opts map[byte]string) error {
+func printParameter(c *Context, k sysctl.Parameter) error {
 	line := sysctl.Line(k)
 	switch {
-	case coreutils.Given(opts, 'd'):
+	case c.Given('d'):
 		line = fmt.Sprintf("%s: %s (default %s)", k.Name(), k.Doc(), k.Default())
-	case coreutils.Given(opts, 'n'):
+	case c.Given('n'):
 		line = k.String()
 	}
 	_, err := fmt.Fprintln(c.Out, line)

@@ -5,8 +5,6 @@ package shell
 import (
 	"strconv"
 
-	"sonde/kprobes"
-	"sonde/shell/coreutils"
 	"sonde/tools"
 )
 
@@ -18,38 +16,42 @@ func init() {
 
 // toolCommand is the command that runs a tool.
 func toolCommand(t tools.Tool) *Command {
-	usage := "[-dv] [-f FILTER] [-i SECONDS] [-c COMMAND] [-p PID]"
+	usage := "[-dvS] [-f FILTER] [-i SECONDS] [-c COMMAND] [-p PID]"
 	if t.Usage != "" {
 		usage += " " + t.Usage
 	}
-	return &Command{Name: t.Name, Usage: usage, Help: t.Help, Run: func(c *Context, args []string) error { return runTool(c, t, args) }}
+	return &Command{Name: t.Name, Usage: usage, Help: t.Help, Options: "dvSf:i:c:p:", Run: func(c *Context, args []string) error { return runTool(c, t, args) }}
 }
 
 func runTool(c *Context, t tools.Tool, args []string) error {
-	opts, args, err := coreutils.Options(args, "dvf:i:c:p:")
-	if err != nil {
-		return err
-	}
-	seconds := 0
-	if text, ok := opts['i']; ok {
+	seconds, err := 0, error(nil)
+	if text, ok := c.Opts['i']; ok {
 		if seconds, err = strconv.Atoi(text); err != nil || seconds < 1 || seconds > 3600 {
 			return Usagef("%q is not an interval: give 1 to 3600 seconds", text)
 		}
 	}
-	script, err := t.Script(args, opts['f'], seconds)
+	if t.Name == "trace" {
+		if args, err = withCallees(c, args); err != nil {
+			return err
+		}
+	}
+	script, err := t.Script(args, c.Opts['f'], seconds)
 	if err != nil {
 		return Usagef("%v", err)
 	}
 	bt := []string{"-q", "-e", script}
+	if c.Given('S') {
+		bt = append(bt, "--self")
+	}
 	for _, o := range "dv" {
-		if coreutils.Given(opts, byte(o)) {
+		if c.Given(byte(o)) {
 			bt = append(bt, "-"+string(o))
 		}
 	}
 	for _, o := range "cp" {
-		if value, ok := opts[byte(o)]; ok {
+		if value, ok := c.Opts[byte(o)]; ok {
 			bt = append(bt, "-"+string(o), value)
 		}
 	}
-	return runScript(c, bt, kprobes.AwaitJumps)
+	return runBt(c, bt)
 }

@@ -11,31 +11,24 @@ import (
 
 	"sonde/kernel/cpu"
 	"sonde/probe/program"
-	"sonde/shell/coreutils"
 )
 
 var tracetopCommand = &Command{
-	Name:  "tracetop",
-	Usage: "[-n COUNT] [-d SECONDS]",
-	Help:  "print every second what eBPF programs cost: hits per second, ns per hit, share of each CPU; COUNT times or until ^C",
-	Run:   runTracetop,
+	Name:    "tracetop",
+	Usage:   "[-n COUNT] [-d SECONDS]",
+	Options: "n:d:", Alone: true,
+	Help: "print every second what eBPF programs cost: hits per second, ns per hit, share of each CPU; COUNT times or until ^C",
+	Run:  runTracetop,
 }
 
-func runTracetop(c *Context, args []string) error {
-	opts, args, err := coreutils.Options(args, "n:d:")
-	if err == nil {
-		err = noArgs(args)
-	}
-	if err != nil {
-		return err
-	}
+func runTracetop(c *Context, _ []string) (err error) {
 	count, every := 0, 1.0
-	if text, ok := opts['n']; ok {
+	if text, ok := c.Opts['n']; ok {
 		if count, err = strconv.Atoi(text); err != nil || count < 1 {
 			return Usagef("%q is not a count", text)
 		}
 	}
-	if text, ok := opts['d']; ok {
+	if text, ok := c.Opts['d']; ok {
 		if every, err = strconv.ParseFloat(text, 64); err != nil || !(every >= 0.1 && every <= 3600) {
 			return Usagef("%q is not a number of seconds from 0.1 to 3600", text)
 		}

@@ -3,25 +3,17 @@ package shell
 import (
 	"fmt"
 	"strings"
-
-	"sonde/shell/coreutils"
 )
 
 var unameCommand = &Command{
-	Name:  "uname",
-	Usage: "[-asnrvm]",
-	Help:  "print the name of the system (-a: everything about it)",
-	Run:   uname,
+	Name:    "uname",
+	Usage:   "[-asnrvm]",
+	Options: "asnrvm", Alone: true,
+	Help: "print the name of the system (-a: everything about it)",
+	Run:  uname,
 }
 
-func uname(c *Context, args []string) error {
-	opts, rest, err := coreutils.Options(args, "asnrvm")
-	if err != nil {
-		return err
-	}
-	if err := noArgs(rest); err != nil {
-		return err
-	}
+func uname(c *Context, args []string) (err error) {
 	if c.Machine.Uname == nil {
 		return missing("uname")
 	}
@@ -31,7 +23,7 @@ func uname(c *Context, args []string) error {
 		opt  byte
 		text string
 	}{{'s', u.System}, {'n', u.Node}, {'r', u.Release}, {'v', u.Version}, {'m', u.Machine}} {
-		if coreutils.Given(opts, p.opt) || coreutils.Given(opts, 'a') || len(opts) == 0 && p.opt == 's' {
+		if c.Given(p.opt) || c.Given('a') || len(c.Opts) == 0 && p.opt == 's' {
 			parts = append(parts, p.text)
 		}
 	}

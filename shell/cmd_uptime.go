@@ -8,13 +8,10 @@ import (
 var uptimeCommand = &Command{
 	Name: "uptime",
 	Help: "print how long the kernel has been running",
-	Run:  uptime,
+	Run:  uptime, Alone: true,
 }
 
-func uptime(c *Context, args []string) error {
-	if err := noArgs(args); err != nil {
-		return err
-	}
+func uptime(c *Context, _ []string) error {
 	m := c.Machine
 	if m.Uptime == nil {
 		return missing("uptime")

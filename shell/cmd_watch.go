@@ -7,29 +7,24 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"sonde/shell/coreutils"
 )
 
 var watchCommand = &Command{
-	Name:  "watch",
-	Usage: "[-n seconds] [-c count] command... | 'script'",
-	Help:  "run a command every 2 seconds on a cleared screen, until ^C or count times",
-	Run:   runWatch,
+	Name:    "watch",
+	Usage:   "[-n seconds] [-c count] command... | 'script'",
+	Options: "+n:c:",
+	Help:    "run a command every 2 seconds on a cleared screen, until ^C or count times",
+	Run:     runWatch,
 }
 
-func runWatch(c *Context, args []string) error {
-	opts, args, err := coreutils.Options(args, "+n:c:")
-	if err != nil {
-		return err
-	}
+func runWatch(c *Context, args []string) (err error) {
 	every, count := 2.0, 0
-	if text, ok := opts['n']; ok {
+	if text, ok := c.Opts['n']; ok {
 		if every, err = strconv.ParseFloat(text, 64); err != nil || !(every >= 0.1 && every < 1e6) {
 			return Usagef("%q is not a number of seconds, at least 0.1", text)
 		}
 	}
-	if text, ok := opts['c']; ok {
+	if text, ok := c.Opts['c']; ok {
 		if count, err = strconv.Atoi(text); err != nil || count < 1 {
 			return Usagef("%q is not a count", text)
 		}

@@ -17,7 +17,13 @@ type Command struct {
 	Help  string // one line
 	Run   func(c *Context, args []string) error
 
-	// Verbatim says that --help is an ordinary argument.
+	// Options are those that are taken out of the arguments, as coreutils.Options reads them; "": none are.
+	Options string
+
+	// Alone says that there are no further arguments.
+	Alone bool
+
+	// Verbatim says that --help and -h are ordinary arguments.
 	Verbatim bool
 
 	// Complete lists the possible values of the last of args; nil means paths.
@@ -26,10 +32,11 @@ type Command struct {
 
 // Context is the environment in which a command runs. args do not include its name.
 type Context struct {
-	In       io.Reader
-	Out, Err io.Writer
-	Shell    *Shell
-	Machine  *Machine
+	In             io.Reader
+	Out, Err       io.Writer
+	Shell          *Shell
+	Machine        *Machine
+	coreutils.Opts // of Command.Options
 
 	// Interrupt is closed when ^C is typed; nil if there is no terminal.
 	Interrupt <-chan struct{}
@@ -62,20 +69,10 @@ const (
 // Usagef returns an error that makes the shell print the usage, with status 2.
 func Usagef(format string, args ...any) error { return coreutils.Usagef(format, args...) }
 
-// noArgs refuses any argument.
-func noArgs(args []string) error {
-	if len(args) > 0 {
-		return Usagef("takes no arguments")
-	}
-	return nil
-}
-
 // missing is the error if the machine does not provide a function.
 //
 // Errors: ENOSYS.
-func missing(what string) error {
-	return fmt.Errorf("%s: %w", what, syscall.ENOSYS)
-}
+func missing(what string) error { return fmt.Errorf("%s: %w", what, syscall.ENOSYS) }
 
 // builtins are the commands that every shell has, also in tests on the host;
 // machine_commands_tamago.go adds the others.

@@ -16,7 +16,7 @@ import (
 func shared() (all []*Command) {
 	for _, u := range coreutils.Commands {
 		all = append(all, &Command{
-			Name: u.Name, Usage: u.Usage, Help: u.Help, Verbatim: u.Verbatim,
+			Name: u.Name, Usage: u.Usage, Help: u.Help, Options: u.Options, Verbatim: u.Verbatim,
 			Run: func(c *Context, args []string) error { return u.Run(c.io(u.Name), args) },
 		})
 	}
@@ -26,14 +26,13 @@ func shared() (all []*Command) {
 // io is what such a command reads and writes. ^C ends its reading.
 func (c *Context) io(name string) *coreutils.IO {
 	return &coreutils.IO{
-		Name: name, In: interruptible{c, c.In}, Out: c.Out, Err: c.Err, Files: seen{c}, Kill: c.kill, Interrupt: c.Interrupt,
+		Name: name, In: interruptible{c, c.In}, Out: c.Out, Err: c.Err, Files: seen{c}, Opts: c.Opts, Kill: c.kill, Interrupt: c.Interrupt,
 	}
 }
 
-// seen is the kernel's tree of files, as seen from the shell's directory.
+// seen is the kernel's tree of files, as seen from the shell's directory. It implements coreutils.Files.
 type seen struct{ c *Context }
 
-// Open implements coreutils.Files.
 func (t seen) Open(path string) (io.ReadCloser, error) {
 	f, err := vfs.Open(t.c.path(path), os.O_RDONLY)
 	if err != nil {
@@ -46,9 +45,11 @@ func (t seen) Open(path string) (io.ReadCloser, error) {
 func (t seen) Stat(path string) (fs.FileInfo, error)      { return vfs.Stat(t.c.path(path)) }
 func (t seen) ReadDir(path string) ([]fs.DirEntry, error) { return vfs.ReadDir(t.c.path(path)) }
 func (t seen) Remove(path string) error                   { return vfs.Remove(t.c.path(path)) }
-func (t seen) Mkdir(path string, _ fs.FileMode) error     { return vfs.Mkdir(t.c.path(path)) }
-func (t seen) MkdirAll(path string, _ fs.FileMode) error  { return vfs.MkdirAll(t.c.path(path), 0o755) }
-func (t seen) Lstat(path string) (fs.FileInfo, error)     { return vfs.Lstat(t.c.path(path)) }
+func (t seen) Mkdir(path string, _ fs.FileMode) error     { return vfs.Root.Mkdir(t.c.path(path)) }
+func (t seen) MkdirAll(path string, _ fs.FileMode) error {
+	return vfs.Root.MkdirAll(t.c.path(path), 0o755)
+}
+func (t seen) Lstat(path string) (fs.FileInfo, error) { return vfs.Lstat(t.c.path(path)) }
 func (t seen) Readlink(path string) (string, error) {
 	return vfs.Root.ReadlinkAt(vfs.Root.RootPlace(), t.c.path(path))
 }

@@ -69,5 +69,5 @@
 //
 // grep takes basic regular expressions, in which (* is text. Go's names are full of dots and
 // parentheses, which such patterns find as they are. POSIX would read (* as any number of
-// parentheses, which nobody searches for, and vfs.(*File).Read would not be found.
+// parentheses, which are not what one searches for, and vfs.(*File).Read would not be found.
 package shell

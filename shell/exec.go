@@ -24,12 +24,17 @@ const (
 
 // Run runs a script and returns the status of its last command. A script with
 // a mistake in its syntax is not run at all; its status is 2.
-func (s *Shell) Run(text string) (status int) {
+func (s *Shell) Run(text string) (status int) { return s.runBetween(text, func(bool) {}) }
+
+// runBetween is Run, and tells when a script that can be run begins, and that it has ended.
+func (s *Shell) runBetween(text string, tell func(begins bool)) (status int) {
 	script, _, err := parse(text)
 	if err != nil {
 		return s.mistake(err)
 	}
 	defer script.forget()
+	tell(true)
+	defer tell(false)
 	s.source, s.flow = script.text, onward
 	for _, st := range script.list {
 		if s.stop() {

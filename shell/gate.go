@@ -2,13 +2,12 @@ package shell
 
 import "io"
 
-// gate is the terminal for a job: while the job is stopped, what it prints waits.
+// gate is the terminal for a job: while the job is stopped, what it prints waits. It implements io.Writer.
 type gate struct {
 	j *job
 	w io.Writer
 }
 
-// Write implements io.Writer.
 func (g *gate) Write(p []byte) (int, error) {
 	for held, changed := g.j.waits(); held; held, changed = g.j.waits() {
 		select {

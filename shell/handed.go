@@ -12,6 +12,7 @@ import (
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/pipe"
+	"sonde/shell/coreutils"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -34,21 +35,6 @@ func MountCommand(tree *vfs.FS, path string, shell func(out io.Writer) *Shell) e
 // handing is the file.
 type handing struct{ shell func(io.Writer) *Shell }
 
-// The kinds of parts that are written.
-const (
-	handedCommand = 1 + iota
-	handedInput
-	handedInterrupt
-)
-
-// The kinds of parts that are read.
-const (
-	handedOut = 1 + iota
-	handedErr
-	handedEnd
-	handedAsks
-)
-
 const (
 	partHead   = 8       // bytes in front of a part
 	mostHanded = 1 << 20 // bytes in one
@@ -62,7 +48,7 @@ func (f handing) Open(int) (vfs.Handle, error) {
 	return h, nil
 }
 
-// handed is a command that was handed over, or is being so.
+// handed is a command that was handed over, or is being so. It implements poll.Source and vfs.Handle.
 type handed struct {
 	vfs.Stream
 	file         handing
@@ -109,16 +95,16 @@ func (h *handed) WriteAt(p []byte, _ int64) (int, error) {
 // Errors: EINVAL; those of begin.
 func (h *handed) take(kind uint32, data []byte) error {
 	switch {
-	case kind == handedCommand && !h.begun:
+	case kind == coreutils.HandsCommand && !h.begun:
 		return h.begin(data)
-	case kind == handedInput && h.begun:
+	case kind == coreutils.HandsInput && h.begun:
 		select {
 		case h.input <- data:
 			return nil
 		default:
 			return refusal.New(syscall.EINVAL, "the command has not asked for input")
 		}
-	case kind == handedInterrupt && h.begun:
+	case kind == coreutils.HandsInterrupt && h.begun:
 		h.stop()
 		return nil
 	}
@@ -131,10 +117,10 @@ func (h *handed) take(kind uint32, data []byte) error {
 func (h *handed) begin(data []byte) error {
 	words := strings.Split(string(data), "\x00")
 	if n := len(words); n < 3 || words[n-1] != "" {
-		return refusal.New(syscall.EINVAL, "a command is a folder, a name and arguments, with a zero behind each")
+		return refusal.New(syscall.EINVAL, "a command is a folder, a name and arguments, with a zero after each")
 	}
-	s := h.file.shell(writerFunc(func(p []byte) error { return h.say(handedOut, p) }))
-	s.Err, s.interrupt = writerFunc(func(p []byte) error { return h.say(handedErr, p) }), h.interrupt
+	s := h.file.shell(writerFunc(func(p []byte) error { return h.say(coreutils.GetsOutput, p) }))
+	s.Err, s.interrupt = writerFunc(func(p []byte) error { return h.say(coreutils.GetsErrors, p) }), h.interrupt
 	s.In = &asking{handed: h}
 	if err := s.enter(words[0]); err != nil {
 		return err
@@ -178,15 +164,14 @@ func (h *handed) run(s *Shell, words []string) {
 			io.WriteString(s.Err, s.notFound(words[0]))
 		}
 	})
-	h.say(handedEnd, binary.LittleEndian.AppendUint32(nil, uint32(s.status)))
+	h.say(coreutils.GetsEnd, binary.LittleEndian.AppendUint32(nil, uint32(s.status)))
 }
 
 // say writes a part of the answer.
 func (h *handed) say(kind uint32, b []byte) error {
 	h.saying.Lock()
 	defer h.saying.Unlock()
-	head := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, kind), uint32(len(b)))
-	_, err := h.says.Write(append(head, b...))
+	_, err := h.says.Write(coreutils.Part(kind, b))
 	return err
 }
 
@@ -210,7 +195,7 @@ type asking struct {
 
 func (a *asking) Read(p []byte) (int, error) {
 	if len(a.left) == 0 && !a.ended && len(p) > 0 {
-		if err := a.say(handedAsks, binary.LittleEndian.AppendUint32(nil, uint32(min(len(p), mostHanded)))); err != nil {
+		if err := a.say(coreutils.GetsAsked, binary.LittleEndian.AppendUint32(nil, uint32(min(len(p), mostHanded)))); err != nil {
 			return 0, err
 		}
 		select {
@@ -248,11 +233,9 @@ func (h *handed) ReadAt(p []byte, off int64) (int, error) {
 	return h.answer.Handle().ReadAt(p, off)
 }
 
-// Queue and Poll implement poll.Source.
 func (h *handed) Queue() *poll.Queue { return h.answer.Handle().(poll.Source).Queue() }
 func (h *handed) Poll() poll.Events  { return h.answer.Handle().(poll.Source).Poll() | poll.Out }
 
-// Close implements vfs.Handle.
 func (h *handed) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

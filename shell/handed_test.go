@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sonde/kernel/vfs"
+	"sonde/shell/coreutils"
 )
 
 // handOver opens the file of commands on a shell with one more command, "hears", which repeats what it
@@ -46,7 +47,7 @@ func handOver(t *testing.T) *vfs.File {
 
 // request is a command as it is written, in the root folder.
 func request(words ...string) []byte {
-	return written(handedCommand, "/\x00"+strings.Join(words, "\x00")+"\x00")
+	return written(coreutils.HandsCommand, "/\x00"+strings.Join(words, "\x00")+"\x00")
 }
 
 // written is a part.
@@ -80,10 +81,10 @@ func TestACommandIsHandedOver(t *testing.T) {
 		}
 	}
 	for _, input := range []string{"in\x00", "put", ""} {
-		if kind, data := nextPart(t, f); kind != handedAsks || len(data) != 4 {
+		if kind, data := nextPart(t, f); kind != coreutils.GetsAsked || len(data) != 4 {
 			t.Fatalf("kind %d, %q", kind, data)
 		}
-		if _, err := f.Write(written(handedInput, input)); err != nil {
+		if _, err := f.Write(written(coreutils.HandsInput, input)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,12 +107,12 @@ func TestAHandedCommandIsInterrupted(t *testing.T) {
 		f.Write(request(command))
 		nextPart(t, f) // it is waiting
 		for range 2 {
-			if _, err := f.Write(written(handedInterrupt, "")); err != nil {
+			if _, err := f.Write(written(coreutils.HandsInterrupt, "")); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for {
-			if kind, data := nextPart(t, f); kind == handedEnd {
+			if kind, data := nextPart(t, f); kind == coreutils.GetsEnd {
 				if data[0] != statusInterrupted {
 					t.Errorf("%s: %v", command, data)
 				}
@@ -132,23 +133,23 @@ func variables(n int) string {
 }
 
 func TestAWrongCommandIsRefused(t *testing.T) {
-	long := written(handedCommand, "")
+	long := written(coreutils.HandsCommand, "")
 	binary.LittleEndian.PutUint32(long[4:], mostHanded+1)
 	for name, c := range map[string]struct {
 		request []byte
 		want    error
 	}{
 		"long":       {long, syscall.E2BIG},
-		"no name":    {written(handedCommand, "/\x00"), syscall.EINVAL},
+		"no name":    {written(coreutils.HandsCommand, "/\x00"), syscall.EINVAL},
 		"variables":  {request("A=1"), syscall.EINVAL},
 		"many":       {request(append(strings.Fields(variables(maxNames)), "hears")...), syscall.E2BIG},
-		"no zero":    {written(handedCommand, "/\x00hears"), syscall.EINVAL},
-		"no folder":  {written(handedCommand, "/nowhere\x00hears\x00"), syscall.ENOENT},
-		"input":      {written(handedInput, "x"), syscall.EINVAL},
-		"an end":     {written(handedInterrupt, ""), syscall.EINVAL},
+		"no zero":    {written(coreutils.HandsCommand, "/\x00hears"), syscall.EINVAL},
+		"no folder":  {written(coreutils.HandsCommand, "/nowhere\x00hears\x00"), syscall.ENOENT},
+		"input":      {written(coreutils.HandsInput, "x"), syscall.EINVAL},
+		"an end":     {written(coreutils.HandsInterrupt, ""), syscall.EINVAL},
 		"no kind":    {written(9, ""), syscall.EINVAL},
 		"two":        {append(request("waits"), request("waits")...), syscall.EINVAL},
-		"more input": {append(request("waits"), append(written(handedInput, "x"), written(handedInput, "y")...)...), syscall.EINVAL},
+		"more input": {append(request("waits"), append(written(coreutils.HandsInput, "x"), written(coreutils.HandsInput, "y")...)...), syscall.EINVAL},
 	} {
 		f := handOver(t)
 		if _, err := f.Write(c.request); !errors.Is(err, c.want) {
@@ -158,10 +159,10 @@ func TestAWrongCommandIsRefused(t *testing.T) {
 	}
 	f := handOver(t)
 	f.Write(request("nosuch"))
-	if kind, data := nextPart(t, f); kind != handedErr || !strings.Contains(string(data), "nosuch: command not found") {
+	if kind, data := nextPart(t, f); kind != coreutils.GetsErrors || !strings.Contains(string(data), "nosuch: command not found") {
 		t.Errorf("kind %d, %q", kind, data)
 	}
-	if kind, data := nextPart(t, f); kind != handedEnd || data[0] != statusNotFound {
+	if kind, data := nextPart(t, f); kind != coreutils.GetsEnd || data[0] != statusNotFound {
 		t.Errorf("kind %d, %v", kind, data)
 	}
 	vfs.Close(f)

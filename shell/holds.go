@@ -58,8 +58,7 @@ func (s *Shell) holds(x syntax.TestExpr) (bool, error) {
 
 func (s *Shell) holdsBoth(x *syntax.BinaryTest) (bool, error) {
 	if x.Op == syntax.AndTest || x.Op == syntax.OrTest {
-		yes, err := s.holds(x.X)
-		if err != nil || yes == (x.Op == syntax.OrTest) {
+		if yes, err := s.holds(x.X); err != nil || yes == (x.Op == syntax.OrTest) {
 			return yes, err
 		}
 		return s.holds(x.Y)

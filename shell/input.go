@@ -30,18 +30,25 @@ func readWhole(path string, most int64) ([]byte, error) {
 	return b, err
 }
 
-// interruptible is a reader that ^C ends.
+// interruptible is a reader that ^C ends. It implements io.Reader.
 type interruptible struct {
 	c *Context
 	r io.Reader
 }
 
-// Read implements io.Reader.
 func (i interruptible) Read(p []byte) (int, error) {
 	if i.c.Interrupted() {
 		return 0, Status(statusInterrupted)
 	}
 	return i.r.Read(p)
+}
+
+// Seek implements io.Seeker. Errors: ESPIPE r is no file, or one in which one cannot seek.
+func (i interruptible) Seek(off int64, whence int) (int64, error) {
+	if s, ok := i.r.(io.Seeker); ok {
+		return s.Seek(off, whence)
+	}
+	return 0, syscall.ESPIPE
 }
 
 // Close implements io.Closer, for a file.

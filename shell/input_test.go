@@ -2,6 +2,8 @@ package shell
 
 import (
 	"errors"
+	"io"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -44,5 +46,40 @@ func TestEndlessFiles(t *testing.T) {
 	}
 	if _, err := readWhole("/thousand", 999); !errors.Is(err, syscall.EFBIG) {
 		t.Error(err)
+	}
+}
+
+// upper is a file with nothing below 8, where it cannot be read, as the memory of a program.
+type upper struct{ endless }
+
+func (u *upper) Open(int) (vfs.Handle, error) { return u, nil }
+func (u *upper) ReadAt(p []byte, off int64) (n int, err error) {
+	if off < 8 {
+		return 0, syscall.EIO
+	}
+	return copy(p, "upper"), nil
+}
+
+// TestSkipToSeeks: hexdump -s does not read what it leaves out where it can seek, and reads it where it cannot.
+func TestSkipToSeeks(t *testing.T) {
+	if err := vfs.Bind("/upper", new(upper)); err != nil {
+		t.Fatal(err)
+	}
+	defer vfs.Root.Unbind("/upper")
+	f, err := vfs.Open("/upper", vfs.O_RDONLY)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer vfs.Close(f)
+	c := &Context{Machine: fakeMachine()}
+	for want, r := range map[string]io.Reader{"upper": f, "89abc": strings.NewReader("0123456789abc")} {
+		b := make([]byte, 5)
+		err := skipTo(interruptible{c, r}, 8)
+		if err == nil {
+			_, err = io.ReadFull(interruptible{c, r}, b)
+		}
+		if err != nil || string(b) != want {
+			t.Errorf("%q, %v; want %q", b, err, want)
+		}
 	}
 }

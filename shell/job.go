@@ -34,7 +34,7 @@ type job struct {
 	held    bool          // the shell's own commands have stopped: what they print waits
 	inner   *job          // the job that fg has in the foreground
 	group   int           // of its programs; 0 before the first
-	changed chan struct{} // closed at the next change; nil: nobody waits
+	changed chan struct{} // closed at the next change; nil: nothing waits
 	front   *tty.TTY      // the terminal for its first program; nil: none
 	modes   *tty.Termios  // its modes in the shell; nil: the shell has it
 	quitBy  int           // the signal that ended the shell's own commands

@@ -66,7 +66,7 @@ func newWorld(t *testing.T) *Machine {
 	t.Helper()
 	w := proctest.NewWorld(64<<20, syscall.Handle)
 	syscall.SetLoader(func(p syscall.Program) (proc.Image, error) { return w.Exec(p.Path) })
-	vfs.Mkdir("/bin")
+	vfs.Root.Mkdir("/bin")
 	for name, f := range programs {
 		w.Install("/bin/"+name, f)
 		file, err := vfs.Root.OpenAt(vfs.Root.RootPlace(), "/bin/"+name, vfs.O_CREAT|vfs.O_WRONLY, 0755)

@@ -15,7 +15,7 @@ import (
 // writers names instructions of a process.
 type writers struct {
 	process *proc.Process
-	areas   []space.Area // when it was made: the process may have ended when a hit is printed
+	areas   []space.Area // the last ones that named an instruction: a hit may be printed when the process is ending or has ended
 	files   map[string]*program.File
 	opened  []*vfs.File
 }
@@ -36,18 +36,28 @@ func (w *writers) close() {
 
 // name is the instruction in front of ip: function, offset and, in a program in Go, file and line.
 func (w *writers) name(ip uint64) string {
-	areas := w.areas
 	if mem := w.process.Memory(); mem != nil {
-		areas = mem.Areas()
+		now := mem.Areas()
+		if name, ok := w.nameIn(now, ip); ok {
+			w.areas = now
+			return name
+		}
 	}
+	if name, ok := w.nameIn(w.areas, ip); ok {
+		return name
+	}
+	return fmt.Sprintf("before ip %#x", ip)
+}
+
+func (w *writers) nameIn(areas []space.Area, ip uint64) (name string, ok bool) {
 	for _, a := range areas {
 		if f := w.file(a.Ident.Name); f != nil && ip > a.Start && ip <= a.End {
 			if bias, ok := f.Bias(a.Start, a.Offset); ok {
-				return named(f, f.Before(ip-bias), ip)
+				return named(f, f.Before(ip-bias), ip), true
 			}
 		}
 	}
-	return fmt.Sprintf("before ip %#x", ip)
+	return "", false
 }
 
 // named names the instruction at an address of a file.
@@ -71,7 +81,7 @@ func (w *writers) file(path string) *program.File {
 	}
 	if opened, err := vfs.Open(path, vfs.O_RDONLY); err == nil {
 		w.opened = append(w.opened, opened)
-		f, _ = program.Open(opened) // what is no program has no functions
+		f, _ = program.OpenFile(opened) // what is no program has no functions
 	}
 	w.files[path] = f
 	return f

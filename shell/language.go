@@ -16,7 +16,6 @@ import (
 
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
-	"sonde/shell/coreutils"
 )
 
 // language are the commands that change the shell itself.
@@ -28,9 +27,9 @@ var language = []*Command{
 		return err
 	}},
 	{Name: "shift", Usage: "[count]", Help: "drop the first parameters of a script or function", Run: shift},
-	{Name: "unset", Usage: "[-fv] name...", Help: "forget variables and functions", Run: unset},
+	{Name: "unset", Usage: "[-fv] name...", Help: "forget variables and functions", Options: "+fv", Run: unset},
 	{Name: "set", Usage: "[-efux] [-o pipefail] [--] [parameter...]", Help: "list the variables, change options or parameters (-e: leave after a failure, -u: unset variables are errors, -x: print what runs, -f: no patterns)", Verbatim: true, Run: setOptions},
-	{Name: "read", Usage: "[-r] [-p prompt] [name...]", Help: "read a line into variables", Run: read},
+	{Name: "read", Usage: "[-r] [-p prompt] [name...]", Help: "read a line into variables", Options: "rp:", Run: read},
 	{Name: "trap", Usage: "[script|-] EXIT", Help: "run a script when the shell ends", Verbatim: true, Run: keepTrap},
 	{Name: "return", Usage: "[status]", Help: "leave a function, or a file that . reads", Run: leave(returning)},
 	{Name: "break", Usage: "[loops]", Help: "leave a loop", Run: leave(breaking)},
@@ -87,21 +86,17 @@ func shift(c *Context, args []string) error {
 	return nil
 }
 
-func unset(c *Context, args []string) error {
-	opts, names, err := coreutils.Options(args, "+fv")
-	if err != nil {
-		return err
-	}
+func unset(c *Context, args []string) (err error) {
 	s := c.Shell
-	for _, name := range names {
-		if !coreutils.Given(opts, 'f') && !syntax.ValidName(name) && s.funcs[name] == nil {
+	for _, name := range args {
+		if !c.Given('f') && !syntax.ValidName(name) && s.funcs[name] == nil {
 			err = cmp.Or(err, fmt.Errorf("%q is not the name of a variable", name))
 			continue
 		}
 		f := s.funcs[name]
 		_, isVar := s.vars[name]
 		switch {
-		case coreutils.Given(opts, 'f') || f != nil && !isVar && !coreutils.Given(opts, 'v'):
+		case c.Given('f') || f != nil && !isVar && !c.Given('v'):
 			if f != nil {
 				s.bytes -= f.size
 				delete(s.funcs, name)
@@ -198,20 +193,16 @@ func leave(how flow) func(*Context, []string) error {
 const maxLine = 64 << 10
 
 func read(c *Context, args []string) error {
-	opts, names, err := coreutils.Options(args, "rp:")
-	if err != nil {
-		return err
-	}
-	io.WriteString(c.Out, opts['p'])
-	text, err := readLine(c, !coreutils.Given(opts, 'r'))
+	io.WriteString(c.Out, c.Opts['p'])
+	text, err := readLine(c, !c.Given('r'))
 	s := c.Shell
 	fields := []string{text}
-	if len(names) == 0 {
-		names = []string{"REPLY"}
+	if len(args) == 0 {
+		args = []string{"REPLY"}
 	} else {
-		fields = expand.ReadFields(&expand.Config{Env: s}, text, len(names), coreutils.Given(opts, 'r'))
+		fields = expand.ReadFields(&expand.Config{Env: s}, text, len(args), c.Given('r'))
 	}
-	for i, name := range names {
+	for i, name := range args {
 		if !syntax.ValidName(name) {
 			return Usagef("%q is not the name of a variable", name)
 		}

@@ -69,6 +69,7 @@ func TestScripts(t *testing.T) {
 		{"all of the output", "{ cat /none; echo a; } >& /tmp/g; wc -l < /tmp/g; cat /none |& wc -l", "2\n1\n", 0},
 		{"what is not supported", "coproc ls; declare -A a; set -z; echo $?; sh -h", "sh: coproc is not supported\ndeclare: the option -A is not supported\nset: unknown option -z\nusage: set [-efux] [-o pipefail] [--] [parameter...]\n2\nsh: unknown option -h\nusage: sh [-efux] -c script [name [parameter...]] | [file [parameter...]]\n", 2},
 		{"paths like options", "cd /tmp; mkdir -x a; rm -x a; mkdir -- -p; rm -- -p; ls /tmp | grep p", "mkdir: unknown option -x\nusage: mkdir [-p] directory...\nrm: unknown option -x\nusage: rm [-fr] path...\n", 1},
+		{"-h", "insmod -h; modinfo -h | head -n 1; date -h | head -n 1; free -h | wc -l; echo -h", "usage: insmod module [name=NAME] [parameter=value...]\nload a module (name=: under another name, so that it can be loaded again)\nusage: modinfo name\nusage: date [+%s]\n2\n-h\n", 0},
 		{"modules", "modinfo none; insmod none", "modinfo: none: no such module; lsmod -a lists all\ninsmod: none: no such module; lsmod -a lists all\n", 1},
 		{"time", "{ time true; } 2>&1 | grep -c real; time false 2>&1 | grep -c x; echo $?", "1\n0\nREAL1\n", 0},
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 
 	"sonde/arch/amd64/goabi"
@@ -44,7 +45,6 @@ func TableOf(m *Machine) *proc.Table {
 // table is a table of processes as the shell's Programs.
 type table struct{ *proc.Table }
 
-// Start implements Programs.
 func (t table) Start(s Start) error {
 	_, err := syscalls.Start(t.Table, syscalls.Spec{
 		Path: s.Path, Args: s.Args, Env: s.Env, Dir: s.Dir, Files: s.Files, Group: s.Group,
@@ -53,7 +53,6 @@ func (t table) Start(s Start) error {
 	return err
 }
 
-// Find implements Programs.
 func (t table) Find(pid int) (Program, error) {
 	p, err := t.Table.Find(pid)
 	if err != nil {
@@ -62,10 +61,7 @@ func (t table) Find(pid int) (Program, error) {
 	return process{p, t.Table}, nil
 }
 
-// HasGroup implements Programs.
-func (t table) HasGroup(group int) bool { return t.Init().HasGroup(group) }
-
-// SendGroup implements Programs.
+func (t table) HasGroup(group int) bool           { return t.Init().HasGroup(group) }
 func (t table) SendGroup(group, signal int) error { return t.Table.SendGroup(group, t.signal(signal)) }
 
 // signal is a signal that the shell sends.
@@ -77,16 +73,13 @@ type process struct {
 	table *proc.Table
 }
 
-// PID implements Program.
 func (p process) PID() int { return p.Process.PID }
 
-// Group implements Program.
 func (p process) Group() int {
 	group, _ := p.Process.Group()
 	return group
 }
 
-// Send implements Program.
 func (p process) Send(signal int) error {
 	if p.Process == p.table.Init() {
 		return syscall.EPERM
@@ -94,7 +87,6 @@ func (p process) Send(signal int) error {
 	return p.Process.Send(table{p.table}.signal(signal))
 }
 
-// Wait implements Program.
 func (p process) Wait() (Change, error) {
 	which := proc.Which{Kind: abi.P_PID, ID: p.PID()}
 	c, err := p.table.Init().Wait(which, abi.WEXITED|abi.WSTOPPED|abi.WCONTINUED, func() <-chan struct{} { return nil })
@@ -116,6 +108,13 @@ func callParameters(name string) (all []sources.Param, ok bool) {
 		all = append(all, sources.Param(p))
 	}
 	return all, ok
+}
+
+// callNumber is the number of a tracepoint of system calls.
+func callNumber(point string) uint64 {
+	system, name, _ := strings.Cut(point, ":")
+	t, _ := calls.ByName(system, name)
+	return t.ID
 }
 
 // callNames calls yield for each system call that there is, by the names of Linux's tracepoints.
@@ -170,6 +169,15 @@ func programConventions(path string) (of func(attach.Site) goabi.Convention) {
 		return nil
 	})
 	return of
+}
+
+// programGoid is where a goroutine of a program's file has its number; 0: it has none.
+func programGoid(path string) (offset int) {
+	program.Read(path, func(f *program.File) error {
+		offset = f.GoidOffset()
+		return nil
+	})
+	return offset
 }
 
 // programDebug reads what the compiler says of a program's file.

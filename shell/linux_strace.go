@@ -7,40 +7,43 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"sonde/kernel/vfs"
 	"sonde/linux/strace"
+	"sonde/linux/symbols"
 	syscalls "sonde/linux/syscall"
-	"sonde/shell/coreutils"
 )
 
 var straceCommand = &Command{
-	Name:  "strace",
-	Usage: "[-f] [-c] [-e trace=[!]call,...] [-o file] -p PID | program [argument...]",
-	Help:  "print the system calls of a program (-f: also of its children, -c: only counts)",
-	Run:   runStrace,
+	Name:    "strace",
+	Usage:   "[-fcTrtyk] [-e trace=[!]call,...] [-o file] -p PID | program [argument...]",
+	Options: "+fcTrtykp:e:o:",
+	Help:    "print the system calls of a program (-f: also of its children, -c: only counts, -T: how long calls take, -t, -tt, -ttt, -r: when, -y: which files descriptors are of, -k: the calls that led there)",
+	Run:     runStrace,
 }
 
 func init() { builtins = append(builtins, straceCommand) }
 
-func runStrace(c *Context, args []string) error {
-	opts, args, err := coreutils.Options(args, "+fcp:e:o:")
-	if err != nil {
+func runStrace(c *Context, args []string) (err error) {
+	o := strace.Options{Follow: c.Given('f'), Count: c.Given('c'), Took: c.Given('T'), Paths: c.Given('y'), Stamp: straceStamp(c.Opts['t'], c.Given('r'))}
+	if o.Wanted, err = straceWanted(c.Opts['e']); err != nil {
 		return err
 	}
-	o := strace.Options{Follow: coreutils.Given(opts, 'f'), Count: coreutils.Given(opts, 'c')}
-	if o.Wanted, err = straceWanted(opts['e']); err != nil {
-		return err
-	}
-	pid, attach := opts['p']
+	pid, attach := c.Opts['p']
 	if attach == (len(args) > 0) {
 		return Usagef("give a program, or -p PID")
 	}
 	if c.Machine.Programs == nil {
 		return errNoPrograms
 	}
+	if c.Given('k') {
+		names := symbols.Watch(TableOf(c.Machine))
+		defer names.Close()
+		o.Symbols = names
+	}
 	out := c.Err
-	if path, ok := opts['o']; ok {
+	if path, ok := c.Opts['o']; ok {
 		f, err := vfs.Open(c.path(path), os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 		if err != nil {
 			return err
@@ -59,6 +62,23 @@ func runStrace(c *Context, args []string) error {
 		t.WriteTable(out)
 	}
 	return err
+}
+
+// straceStamp is how lines say when they begin: by how often -t is given, or since the line before.
+func straceStamp(t string, relative bool) func(time.Time) string {
+	switch {
+	case relative:
+		return strace.Since()
+	case t == "":
+		return nil
+	case len(t) > 2:
+		return func(now time.Time) string { return fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000) }
+	}
+	format := time.TimeOnly
+	if len(t) == 2 {
+		format += ".000000"
+	}
+	return func(now time.Time) string { return now.Format(format) }
 }
 
 // straceWanted reads the argument of -e: names of calls, or with "!" the names to leave out.

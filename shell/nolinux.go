@@ -25,6 +25,10 @@ func programDebug(string) (map[string][]byte, error) { return nil, errNoPrograms
 
 func programConventions(string) func(attach.Site) goabi.Convention { return nil }
 
+func programGoid(string) int { return 0 }
+
+func callNumber(string) uint64 { return 0 }
+
 func callNames(func(name string) bool) {}
 
 func callName(uint64) string { return "" }

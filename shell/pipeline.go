@@ -57,8 +57,7 @@ func (s *Shell) pipeline(c *syntax.BinaryCmd) {
 			}
 			ends = append(ends, w)
 		}
-		err := takePart()
-		if err != nil {
+		if err := takePart(); err != nil {
 			sub.fail(nil, err)
 			closeAll(ends)
 			continue

@@ -111,7 +111,7 @@ func openTerminal(t *tty.TTY) *vfs.File {
 	return vfs.NewFile("/dev/tty", d, h, vfs.O_RDWR)
 }
 
-// stream is a reader or writer of the shell as an open file.
+// stream is a reader or writer of the shell as an open file. It implements vfs.Handle.
 type stream struct {
 	vfs.Stream
 	mu *sync.Mutex
@@ -119,7 +119,6 @@ type stream struct {
 	w  io.Writer
 }
 
-// ReadAt implements vfs.Handle.
 func (s *stream) ReadAt(p []byte, _ int64) (int, error) {
 	if s.r == nil {
 		return 0, syscall.EBADF
@@ -129,7 +128,6 @@ func (s *stream) ReadAt(p []byte, _ int64) (int, error) {
 	return s.r.Read(p)
 }
 
-// WriteAt implements vfs.Handle.
 func (s *stream) WriteAt(p []byte, _ int64) (int, error) {
 	if s.w == nil {
 		return 0, syscall.EBADF
@@ -139,5 +137,4 @@ func (s *stream) WriteAt(p []byte, _ int64) (int, error) {
 	return s.w.Write(p)
 }
 
-// Close implements vfs.Handle.
 func (s *stream) Close() error { return nil }

@@ -12,7 +12,7 @@ import (
 // purposes has each command once. help shows them in this order.
 var purposes = []struct{ name, commands string }{
 	{"probe", "explain glass insmod rmmod lsmod modinfo kwatch bt bpf tracetop strace bench"},
-	{"measure", "funccount funclatency stackcount argdist trace syscount opensnoop execsnoop exitsnoop " +
+	{"measure", "funccount funclatency stackcount argdist trace syscount syscallhist opensnoop execsnoop exitsnoop " +
 		"sigsnoop writelat pagefaults runqlat offcputime mutexwait mallocstacks gcpauses hardirqs irqlat kwhere"},
 	{"kernel", "dmesg sysctl ps kill free uptime uname date crash poweroff reboot"},
 	{"board", "lscpu cpuid rdmsr wrmsr lspci inb outb peek poke dmidecode acpidump"},

@@ -163,6 +163,7 @@ func (r *redirection) close() error {
 }
 
 // pieceWriter buffers output to write it in one piece: for a control file a write is a command.
+// It implements io.Writer.
 type pieceWriter struct {
 	f   *vfs.File
 	own bool // of the statement that runs, which writes when it has run
@@ -170,7 +171,6 @@ type pieceWriter struct {
 	err error
 }
 
-// Write implements io.Writer.
 func (w *pieceWriter) Write(p []byte) (int, error) {
 	if w.err != nil {
 		return 0, w.err

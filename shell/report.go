@@ -20,13 +20,26 @@ func guard(cmd *Command, c *Context, args []string) (err error) {
 			printk.Lines(printk.LevelErr, string(debug.Stack()))
 		}
 	}()
-	if len(args) > 0 && args[0] == "--help" && !cmd.Verbatim {
+	if !cmd.Verbatim && coreutils.AsksHelp(cmd.Usage, args) {
 		return cmd.describe(c.Out)
 	}
-	if err = cmd.Run(c, args); errors.Is(err, coreutils.ErrHelp) {
+	if err = cmd.run(c, args); errors.Is(err, coreutils.ErrHelp) {
 		return cmd.describe(c.Out)
 	}
 	return err
+}
+
+// run runs a command with its options taken out of args.
+func (cmd *Command) run(c *Context, args []string) (err error) {
+	if cmd.Options != "" {
+		if c.Opts, args, err = coreutils.Options(args, cmd.Options); err != nil {
+			return err
+		}
+	}
+	if cmd.Alone && len(args) > 0 {
+		return Usagef("takes no arguments")
+	}
+	return cmd.Run(c, args)
 }
 
 // describe writes what a command does and its arguments.

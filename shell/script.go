@@ -98,10 +98,9 @@ func quoteMethod(text string, err error) (string, bool) {
 func (s script) forget() { parsed.Add(-int64(len(s.text))) }
 
 // scriptReader is the text for the parser, which reads it in pieces. It ends the reading of a script that
-// is nested so deeply that the parser, which is recursive, would take too much stack.
+// is nested so deeply that the parser, which is recursive, would take too much stack. It implements io.Reader.
 type scriptReader struct{ text string }
 
-// Read implements io.Reader.
 func (s *scriptReader) Read(p []byte) (int, error) {
 	if deep(maxFrames) {
 		return 0, errNested

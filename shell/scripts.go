@@ -21,7 +21,7 @@ var (
 	evalCommand    = &Command{Name: "eval", Usage: "word...", Help: "run words as a script", Verbatim: true}
 	dotCommand     = &Command{Name: ".", Usage: "file [parameter...]", Help: "run a file in this shell"}
 	sourceCommand  = &Command{Name: "source", Usage: "file [parameter...]", Help: "run a file in this shell"}
-	commandCommand = &Command{Name: "command", Usage: "[-v] command...", Help: "run a command, even if a function has its name (-v: print what it is)"}
+	commandCommand = &Command{Name: "command", Usage: "[-v] command...", Options: "+v", Help: "run a command, even if a function has its name (-v: print what it is)"}
 	typeCommand    = &Command{Name: "type", Usage: "name...", Help: "tell what a name is: function, command, or program"}
 	execCommand    = &Command{Name: "exec", Usage: "command...", Help: "run a command, and end the shell with its status"}
 )
@@ -195,13 +195,10 @@ func exported(from *state) *state {
 }
 
 func plainCommand(c *Context, args []string) error {
-	opts, args, err := coreutils.Options(args, "+v")
 	switch {
-	case err != nil:
-		return err
 	case len(args) == 0:
 		return Usagef("give a command")
-	case coreutils.Given(opts, 'v'):
+	case c.Given('v'):
 		return coreutils.EachPath(args, func(name string) error {
 			what, _ := c.Shell.whatIs(name)
 			if what == "" {

@@ -129,9 +129,7 @@ func (t *Session) leaves() bool {
 // Interact runs a session on a terminal until ^D.
 //
 // Errors: as Run.
-func (s *Shell) Interact(in io.Reader, out io.Writer) error {
-	return NewSession(s, in, out).Run()
-}
+func (s *Shell) Interact(in io.Reader, out io.Writer) error { return NewSession(s, in, out).Run() }
 
 // execute runs a line; meanwhile ^C closes the interrupt channel.
 func (t *Session) execute(text string) {
@@ -256,9 +254,9 @@ func (t *Session) ReadByte() (byte, error) {
 }
 
 // typed is the terminal as the input of the shell's own commands: lines that are edited, up to ^D.
+// It implements io.Reader.
 type typed Session
 
-// Read implements io.Reader.
 func (r *typed) Read(p []byte) (int, error) {
 	t := (*Session)(r)
 	if len(t.rest) == 0 {

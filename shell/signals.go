@@ -1,8 +1,6 @@
 package shell
 
-import (
-	"sonde/kernel/abi"
-)
+import "sonde/kernel/abi"
 
 // endings are what people call the end by a signal.
 var endings = [...]string{

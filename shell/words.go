@@ -107,7 +107,7 @@ type capture struct {
 
 // Write implements io.Writer.
 //
-// Errors: EPIPE when there is no room any more, or nobody reads it any more.
+// Errors: EPIPE when there is no room any more, or nothing reads it any more.
 func (c *capture) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

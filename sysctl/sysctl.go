@@ -65,9 +65,7 @@ var registry struct {
 }
 
 // canonical makes all spellings of a name the same.
-func canonical(name string) string {
-	return strings.NewReplacer("/", ".", "-", "_").Replace(name)
-}
+func canonical(name string) string { return strings.NewReplacer("/", ".", "-", "_").Replace(name) }
 
 // register adds a parameter. Two of one name are a mistake in the program.
 func register(k Parameter) {

@@ -3,8 +3,9 @@
 // A script begins with comments: its name and parameters, as in argdist FUNCTION [VALUE=arg0], where what is
 // in brackets may be left out; what it does; and what it prints at its end, each interval anew with -i. $1, $2 and
 // so on in it are replaced by its parameters, which may be any part of a script. Where it says kprobe:$1, the
-// parameter is a place, which may be one of a program: kprobe becomes uprobe then, and $stack ustack. $filter is the
-// condition that users give for what is to be counted.
+// parameter is a place, or several with commas between them, which may be of a program: kprobe becomes uprobe then,
+// and $stack ustack. $thread is who calls: of a Go program, the goroutine. $filter is the condition that users give
+// for what is to be counted.
 package tools
 
 import (
@@ -15,6 +16,7 @@ import (
 
 	"sonde/kernel/refusal"
 	"sonde/probe/attach"
+	"sonde/probe/attach/quote"
 	"sonde/trace/lang"
 )
 
@@ -111,7 +113,7 @@ func (t *Tool) Script(args []string, filter string, seconds int) (string, error)
 }
 
 // config is that of all tools: a pattern may stand for the whole kernel, and what a tool needs for itself is not printed.
-const config = "config = { max_probes = 20000; print_maps_on_exit = false; }\n"
+const config = "config = { max_probes = 30000; print_maps_on_exit = false; }\n"
 
 // replace has a script use the value of a parameter.
 //
@@ -122,18 +124,31 @@ func replace(text, param, value string) (string, error) {
 		if !strings.Contains(text, kretprobe) {
 			kinds = append(kinds, attach.Line, attach.Inline)
 		}
-		provider, place, err := placeOf(value, kinds...)
-		if err != nil {
-			return "", err
+		var provider string
+		places := quote.Split(value, ",", 0)
+		for i, place := range places {
+			of, bare, err := placeOf(place, kinds...)
+			if err != nil {
+				return "", err
+			}
+			if i > 0 && of != provider {
+				return "", refusal.New(syscall.EINVAL, "%s is of another kind than what stands before it: give places of one kind", place)
+			}
+			provider, places[i] = of, bare
 		}
-		stack := "kstack"
+		stack, thread := "kstack", "tid"
 		if provider == "uprobe" {
-			stack = "ustack"
+			stack, thread = "ustack", "(pid, ugoid)"
 		}
-		value = place
-		text = strings.NewReplacer(kprobe, provider+":"+param, kretprobe, provider[:1]+"retprobe:"+param, "$stack", stack).Replace(text)
+		returns := provider[:1] + "retprobe:"
+		text = strings.NewReplacer(kprobe, list(provider+":", places), kretprobe, list(returns, places), "$stack", stack, "$thread", thread).Replace(text)
 	}
 	return strings.ReplaceAll(text, param, value), nil
+}
+
+// list is a script's list of places.
+func list(provider string, places []string) string {
+	return provider + strings.Join(places, ","+provider)
 }
 
 // placeOf cuts the provider off a place, which may be left out.

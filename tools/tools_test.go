@@ -11,7 +11,7 @@ import (
 // TestToolsAreScripts: each file says what it is, and is a script, at intervals too.
 func TestToolsAreScripts(t *testing.T) {
 	want := strings.Fields("argdist execsnoop exitsnoop funccount funclatency gcpauses hardirqs irqlat kwhere mallocstacks mutexwait offcputime opensnoop pagefaults " +
-		"runqlat sigsnoop stackcount syscount trace writelat")
+		"runqlat sigsnoop stackcount syscallhist syscount trace writelat")
 	var names []string
 	for _, tool := range All() {
 		names = append(names, tool.Name)

@@ -9,6 +9,26 @@ import (
 	"sonde/probe/ledger"
 )
 
+// A call is a call of a function with return probes. Unless it stays, its return address on
+// the stack has been replaced by the trampoline's. A function that ends with a jump to
+// another probed function has two calls with one stack slot.
+type call struct {
+	slot  uint64 // on the stack
+	ret   uint64 // the return address that was there, that of the trampoline for the second call with a slot
+	stays bool   // the word in the slot is unchanged: the exits have points, or it is no return address
+	left  bool   // it has been left, and counted as abandoned
+	// trapSafe says that all its handlers may be called in trap context, and that ret is the original.
+	trapSafe bool
+	of       []instance
+	same     *call // among the calls that were left: an older one with this slot
+}
+
+// instance is one call of one probe.
+type instance struct {
+	UretprobeInstance // after the last of a call, its Data is kept for the next one
+	m                 *member
+}
+
 // callList has the calls of a thread that return probes wait for. They are found by their
 // stack slots, so the order in which they return does not matter: coroutines switch stacks.
 // Each call and each return takes a few steps, however many calls there are.
@@ -17,7 +37,7 @@ import (
 // left, and so as abandoned, as soon as the stack above it is used; if that was another stack and
 // the call does return, the count is corrected.
 type callList struct {
-	stack []call           // no slot is above the one before it; space behind the last is reused
+	stack []call           // no slot is above the one before it; space after the last is reused
 	left  map[uint64]*call // those that were left, by slot, the last first
 	nleft int
 	limit int // number of calls at which the slots of those that were left are checked
@@ -60,19 +80,8 @@ func (cs *callList) grow(more int) bool {
 		return false
 	}
 	cs.room += more
-	cs.stack = slices.Grow(cs.stack, max(cs.room-len(cs.stack), 0))
+	cs.stack = slices.Grow(cs.stack, max(cs.room-len(cs.stack), 1))
 	return true
-}
-
-// push returns a new call, the last of the stack. Most hits allocate nothing.
-func (cs *callList) push() *call {
-	n := len(cs.stack)
-	if n < cap(cs.stack) {
-		cs.stack = cs.stack[:n+1]
-	} else {
-		cs.stack = append(cs.stack, call{})
-	}
-	return &cs.stack[n]
 }
 
 // room is how many calls, of how many probes each, a thread notes in trap context before it has noted
@@ -92,10 +101,27 @@ func (cs *callList) reserve() {
 	}
 }
 
+// top returns the last call, or nil.
+//
+// Context: any.
+func (cs *callList) top() *call {
+	if n := len(cs.stack); n > 0 {
+		return &cs.stack[n-1]
+	}
+	return nil
+}
+
+// pop removes it. It stays valid until the next push.
+//
+// Context: any.
+func (cs *callList) pop() { cs.stack = cs.stack[:len(cs.stack)-1] }
+
 // below reports whether there are calls to leave when the stack is used at sp.
+//
+// Context: any.
 func (cs *callList) below(sp uint64) bool {
-	i := len(cs.stack) - 1
-	return i >= 0 && cs.stack[i].slot < sp
+	c := cs.top()
+	return c != nil && c.slot < sp
 }
 
 // leave counts the calls below sp as left.
@@ -122,20 +148,19 @@ func (cs *callList) putLeft(c *call) {
 // last removes the last call if it has that slot, and returns nil if it has another. The
 // result is valid until the next push.
 func (cs *callList) last(slot uint64) *call {
-	i := len(cs.stack) - 1
-	if i < 0 || cs.stack[i].slot != slot {
+	c := cs.top()
+	if c == nil || c.slot != slot {
 		return nil
 	}
-	c := &cs.stack[i]
-	cs.stack = cs.stack[:i]
+	cs.pop()
 	return c
 }
 
 // newest returns the last call with a slot, or nil, and leaves the calls below it.
 func (cs *callList) newest(slot uint64) *call {
 	cs.leave(slot)
-	if i := len(cs.stack) - 1; i >= 0 && cs.stack[i].slot == slot {
-		return &cs.stack[i]
+	if c := cs.top(); c != nil && c.slot == slot {
+		return c
 	}
 	return cs.left[slot]
 }
@@ -301,4 +326,33 @@ func (c *call) undoLeave() {
 		m.Flying.Add(1)
 		m.Uncount(ledger.Abandoned)
 	}
+}
+
+// makeRoom makes room for n more instances, each with that much data.
+func (c *call) makeRoom(n, words int) {
+	c.of = slices.Grow(c.of, n)
+	for i := range n {
+		if in := &c.of[:len(c.of)+n][len(c.of)+i]; cap(in.Data) < words {
+			in.Data = make([]uint64, words)
+		}
+	}
+}
+
+// more returns the instance after the last, for which there is room.
+func (c *call) more() *instance { return &c.of[:len(c.of)+1][len(c.of)] }
+
+// end forgets what in is an instance of: it may not be reused for a long time.
+func (in *instance) end() {
+	if in.RP, in.m = nil, nil; cap(in.Data) > keptWords {
+		in.Data = nil
+	}
+}
+
+// leftFor reports whether ip is outside all parts of the function that c is a call of.
+func (c *call) leftFor(ip uint64) bool {
+	if len(c.of) == 0 {
+		return false
+	}
+	m := c.of[0].m
+	return m.exits != nil && !m.exits.Has(ip-m.bias)
 }

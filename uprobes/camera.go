@@ -184,8 +184,6 @@ func (c *Camera) ends(pid, tid int) {
 	c.finish()
 }
 
-var errCamera = refusal.New(syscall.EBUSY, "a camera is there already")
-
 // camera returns the camera at pt, or nil. mu held.
 func (pt *point) camera() *Camera {
 	if i := slices.IndexFunc(pt.members.All(), (*member).films); i >= 0 {

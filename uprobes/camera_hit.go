@@ -4,19 +4,10 @@ package uprobes
 
 import (
 	"sonde/arch/amd64"
-	"sonde/arch/amd64/prologue"
 	"sonde/probe/glass"
 	"sonde/probe/ledger"
 	"sonde/uprobes/place"
 )
-
-// here returns the thread whose handler this is.
-func here() *thread {
-	if mach.InTrap() {
-		return handlingHere()
-	}
-	return handling()
-}
 
 // records reports whether the hit in which th is, is the recorded one.
 func (c *Camera) records(th *thread) bool {
@@ -72,7 +63,7 @@ func (c *Camera) returned(th *thread, m *member, r *amd64.Regs, role uint64) {
 }
 
 // executes records how the instruction at s gets executed. What it leads to has been decided: the code of
-// all hits does it once more. Where it is executed by the kernel, executed comes behind it.
+// all hits does it once more. Where it is executed by the kernel, executed comes after it.
 func (c *Camera) executes(th *thread, s *seam, r *amd64.Regs) {
 	pt := s.point
 	c.final = s.final
@@ -87,7 +78,7 @@ func (c *Camera) executes(th *thread, s *seam, r *amd64.Regs) {
 		c.shoot(th, r, glass.TookOver, nil, 0, 0)
 		c.finish()
 		return
-	case th.decided(pt, r):
+	case th.told == toldDecided:
 		pt.check.Perform(next, next.IP, false)
 		guard, _ := th.text.mem.PeekWord(r.R14 + stackGuard)
 		c.shoot(th, next, glass.Decided, nil, r.SP-pt.check.Frame, guard)
@@ -120,7 +111,7 @@ func (c *Camera) performs(th *thread, pt *point, way place.Way, next, r *amd64.R
 			return
 		}
 	}
-	if th.wants&wantsReturn == 0 { // else a seam is called right behind it
+	if th.wants&wantsReturn == 0 { // else a seam is called right after it
 		c.awaits = true
 		c.follow(th)
 	}
@@ -136,18 +127,6 @@ func (c *Camera) emulates(th *thread, pt *point, r *amd64.Regs) (done bool) {
 	return true
 }
 
-// decided reports whether the hit decides the stack check that is at pt.
-func (th *thread) decided(pt *point, r *amd64.Regs) bool {
-	if th.told != toldNothing {
-		return th.told == toldDecided
-	}
-	if mach.InTrap() || pt.check.Kind == prologue.None || th.text.crowded(pt) {
-		return false
-	}
-	guard, err := th.Load(r.R14 + stackGuard)
-	return err == nil && !pt.check.Grows(r, guard)
-}
-
 // follow lets executed or faulted be called when the instruction has been executed, or has not.
 func (c *Camera) follow(th *thread) {
 	if len(th.after) > 0 { // only in the goroutine: there are KprobeUsers
@@ -157,7 +136,7 @@ func (c *Camera) follow(th *thread) {
 	keepSlice(&th.after, c.behind[:])
 }
 
-// executed is called behind the instruction.
+// executed is called after the instruction.
 func (c *Camera) executed(r *amd64.Regs) {
 	if th := handling(); th != nil && c.awaits {
 		c.awaits = false

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"syscall"
 
+	"sonde/kernel/grace"
 	"sonde/kernel/refusal"
 )
 
@@ -46,6 +47,27 @@ func EnableUprobes(us []*Uprobe, on bool) error {
 	mu.Lock()
 	defer mu.Unlock()
 	return allOrNone(us, on, (*Uprobe).off, (*Uprobe).enable)
+}
+
+// Refit says that it may have changed which probes may have their handlers in their breakpoints' code; nil: all. When it
+// returns, no CPU is in code that may not run any more.
+//
+// Context: goroutine, not a handler.
+func Refit(us []*Uprobe) {
+	mu.Lock()
+	defer mu.Unlock()
+	left := false
+	for _, tk := range tasks {
+		for _, m := range tk.members {
+			if us == nil || slices.Contains(us, m.u) {
+				m.point.publish()
+				left = left || m.stub != nil && m.stub.Code != 0 && !m.point.fused() // also if that was before
+			}
+		}
+	}
+	if left {
+		grace.Change{Each: []func(){func() {}}}.Complete()
+	}
 }
 
 // allOrNone enables or disables all, or on an error changes none; off says which are disabled. mu held.

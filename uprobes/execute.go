@@ -127,6 +127,7 @@ func away(t *proc.Thread) bool {
 	}
 	if r.IP == th.away.slot && th.away.plan.In.IsRep() {
 		th.again = moment{uint64(th.away.addr), r.SP}
+		th.looks()
 		th.restoreIP()
 		return false
 	}
@@ -167,4 +168,51 @@ func (th *thread) returning() bool {
 	r.SP += place.Pushed[off]
 	r.IP = at
 	return true
+}
+
+// skips gets an instruction executed that the kernel has nothing to do for.
+//
+// Context: trap.
+func (th *thread) skips(pt *point, r *amd64.Regs) (done bool) {
+	th.told = toldNothing
+	if r.IP = pt.slot; pt.plan.Way == place.Nothing {
+		r.IP = pt.plan.Next()
+	}
+	return true
+}
+
+// performsHere gets the instruction executed where its breakpoint has arrived.
+//
+// Context: trap.
+func (th *thread) performsHere(st *state, pt *point, r *amd64.Regs) (done bool) {
+	switch {
+	case th.told == toldDecided:
+		pt.check.Perform(r, r.IP, false)
+	case pt.plan.Way == place.Step:
+		th.dueDB = false
+		keep(&th.away, pt)
+		th.saved = pt.stepped.Enter(r, pt.slot)
+	case !th.emulates(pt.plan, r):
+		return th.moves(r)
+	}
+	th.told = toldNothing
+	if th.wants&wantsReturn != 0 {
+		st.doing, st.next = callsGoReturns, st.list
+		return callGoReturns[trapSide](st, r)
+	}
+	return true
+}
+
+// stepEnds is debug for a step that is the kernel's alone.
+//
+// Context: trap.
+func (th *thread) stepEnds(r *amd64.Regs) (done bool) {
+	pt := th.away
+	if pt == nil || th.dueDB || th.waited || th.after != nil {
+		return false
+	}
+	if pt.stepped.After(r, pt.slot, th.saved) {
+		keep(&th.away, nil)
+	}
+	return fixUp(r)
 }

@@ -22,7 +22,7 @@ import (
 //     from that slot ends the call. A jump out of the function with that slot on top of the stack
 //     is a tail call: from there on the call returns to the trampoline.
 //   - Any other function gets the trampoline's address as its return address when it is called, if there
-//     is a return address: see code.go.
+//     is a return address: see isCode.
 //
 // The first way costs one hit per call, the others two. A function that is known to have no exit, as _start, has
 // a point at its beginning alone: its calls are entered, and abandoned when the thread ends.
@@ -121,25 +121,4 @@ func (tk *task) addExits(o order, addr uint64, e *program.Exits, bias uint64) ([
 // leaves reports whether an instruction may be a jump to another function.
 func leaves(f insn.Flow) bool {
 	return f == insn.Jmp || f == insn.Jcc || f == insn.Loop || f == insn.JmpInd
-}
-
-// leftFor reports whether ip is outside all parts of the function.
-func (m *returning) leftFor(ip uint64) bool { return m.exits != nil && !m.exits.Has(ip-m.bias) }
-
-// exit says that an exit has been executed; sp was the stack pointer before it.
-func (th *thread) exit(pt *point, sp uint64) {
-	c := th.calls.newest(sp)
-	r := th.Regs()
-	switch {
-	case c == nil || !c.stays: // entered before the probe existed, or the trampoline sees its return
-	case pt.plan.In.Flow == insn.Ret:
-		if r.IP == c.ret { // if not, longjmp has left c, and this call is older than the probe
-			th.returned()
-		}
-	case len(c.of) > 0 && c.of[0].m.leftFor(r.IP) && th.isCode(c.ret):
-		if ret, err := th.text.mem.SwapWord(sp, th.text.trampoline.Load()); err == nil {
-			c.ret, c.stays = ret, false
-			c.trapSafe = c.trapSafe && ret != th.text.trampoline.Load()
-		}
-	}
 }

@@ -24,6 +24,7 @@ type Info struct {
 	Kind     string // "u", "ur"
 	Place    string // file and offset in it
 	Way      string // how the instruction is executed, and whether hits are handled in trap context
+	Unfit    string // why hits call a program that could be compiled; "" if there is none
 	Returns  string // for a return probe: see images.ReturnsOf
 	Disabled bool   // by DisableUprobe, or its handler was abandoned
 	Ledger   ledger.Ledger
@@ -36,7 +37,7 @@ func init() {
 }
 
 // rows has in each line: process, address, type, the program, where the instruction is in its file, how it
-// gets done, status. Of a return probe: how returns are seen, and why.
+// is executed, status. Of a return probe: how returns are seen, and why.
 func rows() (all []attach.Row) {
 	for _, p := range All() {
 		key := fmt.Sprintf("%6d  %016x  %-2s", p.Pid, p.Vaddr, p.Kind)
@@ -104,15 +105,7 @@ func (f *file) info() Info {
 }
 
 func (m *member) info() Info {
-	return Info{Pid: m.pid, Vaddr: m.vaddr, Kind: order{rp: m.ret}.kind(), Way: m.point.way(), Returns: m.how, Disabled: m.flags.Has(disabledFlags), Ledger: m.Ledger()}
-}
-
-// way says how hits of pt are handled: "boosted", "boosted in the trap".
-func (pt *point) way() string {
-	if pt.trap.Load() != nil {
-		return pt.plan.Way.String() + InTheTrap
-	}
-	return pt.plan.Way.String()
+	return Info{Pid: m.pid, Vaddr: m.vaddr, Kind: order{rp: m.ret}.kind(), Way: m.point.way(), Unfit: m.point.unfit(), Returns: m.how, Disabled: m.flags.Has(disabledFlags), Ledger: m.Ledger()}
 }
 
 // InTheTrap ends the Way of an Info if hits do not lead to their threads' goroutines.

@@ -36,7 +36,7 @@ func TestInTrap(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	mach = fakeMachine()
+	Init(nil, fakeMachine())
 	if *trapped {
 		careful = func(any) bool { return true }
 	}
@@ -70,11 +70,13 @@ func fakeMachine() machine.Machine {
 		Shoot:     shoot,
 		Reason:    func(to *[64]byte) { copy(to[:], "it has not returned") },
 
-		CPU:         func() int { return 0 },
-		SaveVectors: func(r *amd64.Regs) { inTrap.saved = r },
-		LoadWord:    func(addr uint64) (uint64, bool) { return inTrap.player.LoadWord(addr) },
-		LoadPair:    func(addr uint64) (uint64, uint64, bool) { return inTrap.player.LoadPair(addr) },
-		SwapWord:    func(addr, v uint64) (uint64, bool) { return inTrap.player.SwapWord(addr, v) },
+		CPU: func() int { return 0 },
+		Program: machine.Program{
+			SaveVectors: func(r *amd64.Regs) { inTrap.saved = r },
+			LoadWord:    func(addr uint64) (uint64, bool) { return inTrap.player.LoadWord(addr) },
+			LoadPair:    func(addr uint64) (uint64, uint64, bool) { return inTrap.player.LoadPair(addr) },
+			SwapWord:    func(addr, v uint64) (uint64, bool) { return inTrap.player.SwapWord(addr, v) },
+		},
 	}
 }
 
@@ -115,7 +117,11 @@ func hit(p *player, thread uintptr) (done bool) {
 	inTrap.player, inTrap.saved = p, nil
 	inTrap.goroutine.Store(goroutine())
 	defer inTrap.goroutine.Store(0)
-	done, ended := handle(onHit, p, thread)
+	first := onHit
+	if p.Regs().Vector == vecBreakpoint {
+		first = func(r *amd64.Regs, thread uintptr, id int) bool { return onBreak(r, thread, id, 0) }
+	}
+	done, ended := handle(first, p, thread)
 	for !ended {
 		done, ended = handle(onAbandoned, p, thread)
 	}

@@ -142,6 +142,9 @@ func removeFile(f *file) (left []*member) {
 	for _, m := range left {
 		tasks[m.process].remove(m)
 	}
+	if len(left) == 0 {
+		f.counter.EndFused() // no code counts there: its processes have ended
+	}
 	for _, tk := range tasks {
 		delete(tk.unset, f.counter)
 	}

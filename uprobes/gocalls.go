@@ -99,55 +99,14 @@ func (th *thread) release() {
 }
 
 // returnsTo takes off the calls of a list that are below a slot: a panic has left them. A goroutine's
-// stack is used by nobody else.
+// stack is used by nothing else.
 //
 // Context: any.
 func (cs *callList) returnsTo(slot uint64) {
 	for cs.below(slot) {
-		c := &cs.stack[len(cs.stack)-1]
+		c := cs.top()
 		c.leave()
 		c.of = c.of[:0]
-		cs.stack = cs.stack[:len(cs.stack)-1]
+		cs.pop()
 	}
-}
-
-// enterGo is enterCall for a Go function.
-func (th *thread) enterGo(members []*member) {
-	r, mem := th.Regs(), th.text.mem
-	ret, noStack := mem.LoadWord(r.SP)
-	lo, hi, _ := mem.LoadPair(r.R14) // both are 0 if it fails
-	slot, ok := th.hold(th.text.goroutines.meet(r.R14), r.SP, lo, hi)
-	if ok {
-		th.held.returnsTo(slot + 1)
-	}
-	if !ok || noStack != nil || !th.held.mayNote() {
-		th.enlist(new(call), members, ret, false)
-	} else {
-		c := th.held.push()
-		c.slot, c.ret, c.stays, c.left, c.trapSafe = slot, ret, true, false, true
-		if th.enlist(c, members, ret, true); len(c.of) == 0 {
-			th.held.last(slot)
-		}
-	}
-	if ok {
-		th.release()
-	}
-}
-
-// exitGo is exit for one: its return instruction has been executed; sp was the stack pointer before it.
-func (th *thread) exitGo(sp uint64) {
-	r := th.Regs()
-	lo, hi, _ := th.text.mem.LoadPair(r.R14) // both are 0 if it fails
-	slot, ok := th.hold(th.text.goroutines.find(r.R14), sp, lo, hi)
-	if !ok {
-		return
-	}
-	th.held.returnsTo(slot)
-	if c := th.held.last(slot); c != nil && c.ret == r.IP {
-		th.callReturned(c, r)
-	} else if c != nil { // it was left, and this one was entered before the probe existed
-		c.leave()
-		c.of = c.of[:0]
-	}
-	th.release()
 }

@@ -1,16 +1,98 @@
 package uprobes
 
+// A hit begins where its breakpoint arrives, or in the thread's goroutine. In the trap, all that may need the
+// goroutine is done before anything has changed, or leaves a note for it (told).
+
 import (
+	"runtime"
+	"unsafe"
+
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/prologue"
+	"sonde/arch/amd64/user"
 	"sonde/linux/proc"
-	"sonde/probe/ledger"
 )
 
 const (
 	vecDebug      = amd64.VEC_DB
 	vecBreakpoint = amd64.VEC_BP
 )
+
+// onHit implements user.Hit for the thread that tie has passed on.
+//
+// Context: trap.
+func onHit(r *amd64.Regs, at uintptr, id int) (done bool) {
+	th := asThread(at)
+	if r.Vector == vecDebug {
+		return th.stepEnds(r)
+	}
+	return th.comesBack(&states[id].state, r)
+}
+
+// onBreak implements user.BreakHit.
+//
+// Context: trap.
+func onBreak(r *amd64.Regs, at uintptr, id int, found uintptr) (done bool) {
+	th, st, pt := asThread(at), &states[id].state, asPoint(found)
+	addr := uintptr(r.IP) - 1
+	if pt == nil {
+		if pt = th.text.points.Find(addr); pt == nil {
+			return false
+		}
+	}
+	list := pt.trap.Load()
+	if list == nil || r.Flags&amd64.RFLAGS_TF != 0 || th.again.ip != 0 || th.after != nil {
+		return false
+	}
+	th.told = toldAll
+	if pt.check.Kind != prologue.None {
+		if known, grows := th.decide(st, pt, r); !known || grows {
+			th.told = toldNothing
+			return known && user.FixUp(r)
+		}
+	}
+	r.IP = uint64(addr)
+	st.thread, st.point = at, uintptr(unsafe.Pointer(pt))
+	first := uintptr(unsafe.Pointer(list))
+	st.list = first
+	switch th.wants = uint8(pt.alone.Load()); th.wants {
+	case 0:
+		st.doing, st.next = callsHits, first
+		return callHandlers[trapSide](st, r)
+	case wantsReturn:
+		return th.performsHere(st, pt, r)
+	}
+	return completes[trapSide](th, st, pt, r) // there are no handlers to call
+}
+
+// fixUp makes r valid for the program: handlers may have changed it. If it returns false, the goroutine has to.
+//
+// Context: trap.
+func fixUp(r *amd64.Regs) (done bool) {
+	if !user.FixUp(r) {
+		r.Vector = uint64(user.NotEntered)
+		return false
+	}
+	return true
+}
+
+// moves leaves what remains of a hit to the goroutine.
+//
+// Context: trap.
+func (th *thread) moves(r *amd64.Regs) (done bool) {
+	r.IP++ // as the breakpoint has left it
+	return false
+}
+
+// onAbandoned continues with a hit whose handler has been abandoned: it implements user.Hit.
+//
+// Context: trap.
+func onAbandoned(r *amd64.Regs, _ uintptr, id int) (done bool) {
+	st := &states[id].state
+	st.abandons(asMember(st.Probe))
+	st.End()
+	return resume[trapSide](st, r)
+}
 
 // Under QEMU, a hit costs what it takes to look up each return, each indirect call and each
 // call into another page, more than the instructions themselves. So the usual hit has few
@@ -78,79 +160,92 @@ func (th *thread) stray(addr uint64) bool {
 	}
 }
 
-// hit does everything that belongs to a hit.
+// hit does everything that belongs to a hit, or what is left of it: told says how far the trap has come.
 func (th *thread) hit(pt *point) {
-	r := th.Regs()
+	r, st, list := th.Regs(), &th.own, pt.members.First()
 	r.IP = uint64(pt.addr)
 	if th.again.ip != 0 && th.goesOn(pt) {
 		return
 	}
-	if th.told != toldNothing {
-		th.completeTold(pt)
-		return
-	}
-	if th.tied == 0 && pt.trap.Load() != nil {
-		th.tie() // the next hit will not come here
-	}
-	decided, grows := false, false
-	if pt.check.Kind != prologue.None {
-		decided, grows = th.decide(pt)
-	}
-	if grows {
-		return // the function begins again with more stack: that is the hit
-	}
-	if th.after != nil {
-		th.after = nil
-	}
-	th.wants = uint8(pt.alone.Load())
-	members := pt.members.All()
-	if th.wants == 0 {
-		th.begin()
-		for i := 0; i < len(members); {
-			i = th.handlers(members, i)
+	st.point, st.list = uintptr(unsafe.Pointer(pt)), uintptr(unsafe.Pointer(list))
+	if th.told == toldNothing {
+		switch {
+		case pt.trap.Load() == nil:
+			if pt.unmade.Load() {
+				pt.makeStub()
+			}
+		case th.tied == 0:
+			th.tie() // the next hit will not come here
 		}
-		th.finish()
-	}
-	if th.wants == 0 && !decided && r.IP == uint64(pt.addr) {
-		th.execute(pt)
-		return
-	}
-	th.complete(pt, members, decided)
-}
-
-// completeTold does the rest of a hit whose handlers have been called in trap context.
-func (th *thread) completeTold(pt *point) {
-	decided := th.told == toldDecided
-	th.told = toldNothing
-	th.complete(pt, pt.members.All(), decided)
-}
-
-// complete is the rest of a hit that is not the usual one.
-func (th *thread) complete(pt *point, members []*member, decided bool) {
-	r := th.Regs()
-	if th.wants&wantsSkip != 0 || r.IP != uint64(pt.addr) { // a handler has changed IP
-		th.after = nil
-		return
+		th.told = toldAll
+		if pt.check.Kind != prologue.None {
+			if _, grows := th.decide(st, pt, r); grows {
+				th.told = toldNothing
+				return // the function begins again with more stack: that is the hit
+			}
+		}
+		if th.after != nil {
+			th.after = nil
+		}
+		if th.wants = uint8(pt.alone.Load()); th.wants == 0 {
+			st.doing, st.next = callsHits, st.list
+			th.begin()
+			th.run()
+		}
 	}
 	switch {
-	case th.wants&(wantsEntry|wantsStay) == 0:
-	case th.wants&wantsGo != 0:
-		th.enterGo(members)
+	case th.wants&wantsSkip != 0 || r.IP != uint64(pt.addr): // a handler has changed IP
+		th.told, th.after = toldNothing, nil
+	case th.wants == 0 && th.told == toldAll:
+		th.told = toldNothing
+		th.execute(pt)
+	case th.wants&^(wantsEntry|wantsStay) == 0: // no handler is called
+		completes[goroutineSide](th, st, pt, r)
 	default:
-		th.enterCall(members, th.wants&wantsEntry == 0)
+		st.doing = callsNone
+		th.run()
 	}
-	if decided {
+	runtime.KeepAlive(list)
+}
+
+// run continues with a hit until it is over, after handlers that do not return as well.
+func (th *thread) run() {
+	for !th.resumes() {
+	}
+}
+
+func (th *thread) resumes() (over bool) {
+	defer func() {
+		if th.own.Probe != 0 {
+			th.broke(recover())
+		}
+	}()
+	switch st, r := &th.own, th.Regs(); st.doing { // the usual ones need no further call
+	case callsHits:
+		callHandlers[goroutineSide](st, r)
+	case callsReturns:
+		callReturns[goroutineSide](st, r)
+	default:
+		resume[goroutineSide](st, r)
+	}
+	return true
+}
+
+// performs gets the instruction executed, and ends the call that it may be the end of.
+func (th *thread) performs(pt *point, r *amd64.Regs) (done bool) {
+	sp, decided := r.SP, th.told == toldDecided
+	if th.told = toldNothing; decided {
 		pt.check.Perform(r, r.IP, false)
 		th.executed()
-		return
+		return true
 	}
-	sp := r.SP
-	th.execute(pt)
-	if r.IP == uint64(pt.addr) {
-		return
+	if th.execute(pt); r.IP == uint64(pt.addr) {
+		return true
 	}
 	if th.wants&wantsReturn != 0 {
-		th.goReturned(members, r)
+		th.own.doing, th.own.next = callsGoReturns, th.own.list
+		th.begin()
+		th.run()
 	}
 	switch {
 	case th.wants&wantsExit == 0:
@@ -159,93 +254,41 @@ func (th *thread) complete(pt *point, members []*member, decided bool) {
 	default:
 		th.exit(pt, sp)
 	}
-}
-
-// handlers calls the handlers of a hit from an index on, and returns the index where to
-// continue: behind a handler that has panicked.
-func (th *thread) handlers(members []*member, from int) (next int) {
-	r, p := th.Regs(), th.t.Process()
-	defer func() {
-		if th.in != nil {
-			th.broke(recover())
-		}
-	}()
-	th.counts = true
-	for next = from; next < len(members); {
-		m := members[next]
-		next++
-		switch {
-		case m.process != p:
-		case m.wants != 0:
-			th.wants |= m.asks()
-		case m.startHit():
-			th.in = m
-			th.t.EnterHandler()
-			m.u.Handler(m.u, r)
-			th.handled()
-		default:
-			m.refused()
-		}
-	}
-	return next
-}
-
-// startHit counts a hit of m, and reports whether its handler may run.
-func (m *member) startHit() bool {
-	m.Count(ledger.Entered)
-	return m.enter() && !m.flags.Has(disabled)
-}
-
-// goReturned calls the handlers of return probes of Go functions after a return instruction
-// has been executed.
-func (th *thread) goReturned(members []*member, r *amd64.Regs) {
-	th.begin()
-	for _, m := range members {
-		if m.wants == wantsReturn && m.process == th.t.Process() && !m.flags.Has(disabled) {
-			m.hitReturn(th, r)
-		}
-	}
-	th.finish()
-}
-
-// hitReturn says that a return instruction of a Go function has been executed.
-func (m *member) hitReturn(th *thread, r *amd64.Regs) {
-	in := UretprobeInstance{RetAddr: r.IP, RP: m.ret}
-	m.Count(ledger.Entered)
-	m.call(th, func() { m.ret.Handler(&in, r) })
+	return true
 }
 
 // goesOn executes the instruction of pt if a signal had interrupted it; this is not a hit.
 func (th *thread) goesOn(pt *point) bool {
 	r := th.Regs()
 	again := th.again == moment{r.IP, r.SP}
-	if th.again = (moment{}); again {
+	th.again = moment{}
+	th.looks()
+	if again {
 		th.execute(pt)
 	}
 	return again
 }
 
-// stackGuard is the offset of the stack limit in Go's g.
-const stackGuard = 16
-
-// decide decides the stack check that a Go function begins with, and performs it if the
-// stack must grow: otherwise its entry would be hit twice. It decides nothing if there is
-// no check, or if another point is within it.
+// decide decides the stack check that a Go function begins with, and performs it if the stack must grow:
+// otherwise its entry would be hit twice. It decides nothing if another point is within the check. Not known: the
+// stack's limit is not in memory.
 //
+// Context: any.
 // Source: Go 1.26 cmd/internal/obj/x86, stacksplit.
-func (th *thread) decide(pt *point) (decided, grows bool) {
+func (th *thread) decide(st *state, pt *point, r *amd64.Regs) (known, grows bool) {
 	if th.text.crowded(pt) {
+		return true, false
+	}
+	guard, ok := st.LoadWord(r.R14 + stackGuard)
+	if !ok {
 		return false, false
 	}
-	r := th.Regs()
-	guard, err := th.Load(r.R14 + stackGuard)
-	if err != nil {
-		return false, false
+	if pt.check.Grows(r, guard) {
+		pt.check.Perform(r, uint64(pt.addr), true)
+		return true, true
 	}
-	if grows = pt.check.Grows(r, guard); grows {
-		pt.check.Perform(r, r.IP, true)
-	}
-	return true, grows
+	th.told = toldDecided
+	return true, false
 }
 
 // crowded reports whether another point is within the stack check at pt.

@@ -30,7 +30,7 @@ func InTrap(f func(handler any) bool) {
 	for id := range cpu.Num() {
 		states[id].Frame = trap.Ring3Of(id).HitStack // no hit is further out than a program's
 	}
-	user.SetHits(onHit, onAbandoned)
+	user.SetHits(onBreak, onHit, onAbandoned)
 	handlers.Register(&states[0].State, unsafe.Sizeof(states[0]))
 	notifier.OnFaults(&notifier.Block{Name: "uprobes", Priority: 50, Call: onFault})
 }

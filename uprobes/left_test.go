@@ -87,7 +87,7 @@ func TestNothingIsKeptOfALeftCall(t *testing.T) {
 	var cs callList
 	enter := func(slot uint64) {
 		cs.enter(slot, false)
-		cs.push().slot = slot
+		cs.stack = append(cs.stack, call{slot: slot})
 	}
 	enter(down)
 	enter(up)

@@ -46,7 +46,7 @@ func clone(t, child *proc.Thread, flags uint64) {
 		tk = enlist(p, mem)
 	}
 	if th, _ := t.Probes.(*thread); th != nil && th.text == x && child.Probes == nil {
-		child.Probes = &thread{t: child, text: tk.text, calls: th.bequeath(mem)}
+		newThread(child, tk.text).calls = th.bequeath(mem)
 	}
 	if tk.text != x {
 		tk.text.inherit(x)
@@ -90,8 +90,8 @@ func (x *text) inherit(parent *text) {
 func forget(t *proc.Thread) {
 	if th, _ := t.Probes.(*thread); th != nil {
 		switch {
-		case th.in != nil:
-			th.in.leaveBehind(th)
+		case th.own.Probe != 0:
+			asMember(th.own.Probe).leaveBehind(th)
 		case t.LeftBehind():
 			printk.Err("uprobes: a callback does not return: thread %d ends without it", t.TID)
 		}
@@ -102,6 +102,7 @@ func forget(t *proc.Thread) {
 			th.release()
 		}
 		t.CPU().Probe(0, 0)
+		t.CPU().Breaks(nil)
 		t.Probes = nil
 		running.Delete(mach.Goroutine())
 	}

@@ -1,19 +1,17 @@
 package uprobes
 
 import (
-	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"sonde/kernel/grace"
 	"sonde/kernel/mm/frame"
-	"sonde/kernel/printk"
 	"sonde/linux/proc"
 	"sonde/linux/program"
-	"sonde/probe/handler"
+	"sonde/probe/attach"
 	"sonde/probe/ledger"
+	"sonde/uprobes/stub"
 )
 
 // A member is a registered probe: a copy of its Uprobe's fields, and its state.
@@ -41,6 +39,7 @@ type member struct {
 	file      *file       // the file probe that this belongs to; nil: none
 	camera    *Camera     // the camera that this is the probe of
 	seam      *seam       // the seam that this is
+	stub      *stub.Stub  // the code that has its handler in it; nil: it was not asked for. Guarded by mu
 	*ledger.Counter
 }
 
@@ -54,17 +53,6 @@ type returning struct {
 	words int   // of data for each call
 	most  int64 // calls at the same time; 0: any number
 }
-
-// What a hit has to do besides calling handlers and executing the instruction.
-const (
-	wantsEntry  = 1 << iota // a call begins there, and returns to the trampoline
-	wantsStay               // the same, but its exits have points
-	wantsExit               // one of these exits
-	wantsReturn             // a return instruction of Go
-	wantsSkip               // the instruction is skipped
-	wantsMore               // the calls have data, an entry handler or a limit
-	wantsGo                 // they are a goroutine's, and wantsStay or wantsExit
-)
 
 // all returns the members of the same probe, of which m is the first.
 func (m *member) all() []*member { return append([]*member{m}, m.others...) }
@@ -103,16 +91,32 @@ const (
 	disabledFlags = disabled | abandoned
 )
 
-// enter reports whether a handler may run now. leave must follow in any case.
-func (m *member) enter() bool {
-	m.running.Add(1)
-	return !m.flags.Has(unregistered | abandoned)
-}
-
 func (m *member) leave() {
 	if m.running.Add(-1) == 0 && m.flags.Has(unregistered) {
 		m.once.Do(func() { close(m.idle) })
 	}
+}
+
+// fuser returns what compiles m's handler; nil: nothing does.
+func (m *member) fuser() attach.Fuser {
+	if m.ret != nil || m.u.Place == nil || m.u.Place.Link.Options.Block || mach.Stub == nil {
+		return nil
+	}
+	return m.u.Place.Link.Options.Fuse
+}
+
+// dropStub gives back the memory of m's stub, and of what counts hits there. No CPU is in it.
+func (m *member) dropStub() {
+	mu.Lock()
+	defer mu.Unlock()
+	m.giveStub()
+	m.EndFused()
+}
+
+// giveStub is dropStub with mu held; others may count there.
+func (m *member) giveStub() {
+	m.stub.Drop()
+	m.stub = nil
 }
 
 // drain returns when no handler of m is running; m is unregistered.
@@ -131,111 +135,7 @@ func leaving(all []*member) (c grace.Change) {
 		c.Each = []func(){func() {}}
 	}
 	for _, m := range all {
-		c.Then = append(c.Then, m.drain)
+		c.Then = append(c.Then, m.drain, m.dropStub)
 	}
 	return c
-}
-
-// refused counts a hit that finds m disabled, unregistered or abandoned.
-func (m *member) refused() {
-	m.Count(ledger.Disarmed)
-	m.leave()
-}
-
-// call calls a handler of m, unless m is unregistered, and counts when it ends.
-func (m *member) call(th *thread, handler func()) {
-	if !m.enter() {
-		m.refused()
-		return
-	}
-	th.counts = true
-	m.run(th, handler)
-}
-
-// tell is call without counting: for a hit that has been counted.
-func (m *member) tell(th *thread, handler func()) {
-	th.counts = false
-	if !m.enter() {
-		m.leave()
-		return
-	}
-	m.run(th, handler)
-}
-
-// run calls a handler of m. handlers has the same code for all handlers of a hit.
-func (m *member) run(th *thread, handler func()) {
-	defer func() {
-		if th.in != nil {
-			th.broke(recover())
-		}
-	}()
-	th.in = m
-	th.t.EnterHandler()
-	handler()
-	th.handled()
-}
-
-// handled is called after a handler that has returned.
-func (th *thread) handled() {
-	if !th.t.LeaveHandler() {
-		runtime.Goexit() // broke does the rest
-	}
-	m := th.in
-	th.in = nil
-	if th.counts {
-		m.Count(ledger.Handled)
-	}
-	m.leave()
-}
-
-// broke is called when a handler has not returned: e is what it panicked with, or nil if it
-// ended its goroutine. Or its thread has ended without it; then forget has done the rest.
-func (th *thread) broke(e any) {
-	if !th.t.LeaveHandler() {
-		running.Delete(mach.Goroutine())
-		runtime.Goexit()
-	}
-	m := th.in
-	th.in = nil
-	m.fail(th, e)
-	m.leave()
-}
-
-// countAbandoned counts a handler of m that has not returned.
-func (m *member) countAbandoned(th *thread) {
-	if th.counts || th.entering {
-		m.Count(ledger.Abandoned)
-	}
-	if th.entering {
-		m.Flying.Add(-1)
-	}
-	th.entering = false
-}
-
-// fail disables a probe whose handler did not return. The program continues.
-func (m *member) fail(th *thread, e any) {
-	m.countAbandoned(th)
-	m.flags.Set(abandoned)
-	handler.Panicked("uprobes", fmt.Sprintf("the probe at %#x of process %d", m.vaddr, m.pid), e)
-}
-
-// leaveBehind is called when the thread ends without its goroutine, in which a handler of m
-// does not return.
-func (m *member) leaveBehind(th *thread) {
-	m.countAbandoned(th)
-	printk.Err("uprobes: the handler of the probe at %#x of process %d%s does not return: thread %d ends without it", m.vaddr, m.pid, m.from(), th.t.TID)
-	m.leave()
-	if c := th.leaving; c != nil { // the handlers after it will not be called
-		m.Flying.Add(-1)
-		c.of = c.of[c.next:]
-		c.leave()
-	}
-}
-
-// from names m's module.
-func (m *member) from() string {
-	if m.owner == "" {
-		return ""
-	}
-	return " by module " + m.owner
 }

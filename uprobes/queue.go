@@ -93,8 +93,8 @@ func asker() string {
 
 // asker is that for a request from the handler or callback that th is in.
 func (th *thread) asker() string {
-	if th.in != nil {
-		return th.in.owner
+	if th.own.Probe != 0 {
+		return asMember(th.own.Probe).owner
 	}
 	return th.owner
 }

@@ -75,9 +75,7 @@ func RegisterUretprobe(rp *Uretprobe) error {
 // Context: as UnregisterUprobe.
 // Errors: those of UnregisterUprobe.
 // Source: uprobes.txt §4.3.
-func UnregisterUretprobe(rp *Uretprobe) error {
-	return submit(order{u: rp.entry(), rp: rp})
-}
+func UnregisterUretprobe(rp *Uretprobe) error { return submit(order{u: rp.entry(), rp: rp}) }
 
 // entry returns rp's Uprobe, or nil for nil.
 func (rp *Uretprobe) entry() *Uprobe {

@@ -181,8 +181,7 @@ func TestExitBehindACallThatWasLeft(t *testing.T) {
 		leave(p, stack)
 		enter(p, stack-0x20, textAt+1)
 		th := of(threadOf(p))
-		c := th.calls.push()
-		c.slot, c.ret, c.stays = stack-0x20, textAt+2, true
+		th.calls.stack = append(th.calls.stack, call{slot: stack - 0x20, ret: textAt + 2, stays: true})
 		r := th.Regs()
 		r.IP, r.SP = textAt+3, stack-0x20+8
 		th.exit(&point{plan: &place.Plan{In: insn.Inst{Flow: insn.Ret}}}, stack-0x20)
@@ -233,5 +232,57 @@ func TestNoReturnAddress(t *testing.T) {
 	})
 	if l := rp.U.Ledger(); s != 0 || l != (ledger.Ledger{Entered: uint64(len(words)) + 1, Abandoned: uint64(len(words)) + 1}) {
 		t.Errorf("%+v, status %#x", l, s)
+	}
+}
+
+// TestCallWithoutItsEntryHandler: a hit reads what the probes want, and then a probe with an entry handler is among
+// them. Its handler used to be called for the return of that call.
+func TestCallWithoutItsEntryHandler(t *testing.T) {
+	plain := &Uretprobe{Handler: func(*UretprobeInstance, *amd64.Regs) {}}
+	asked := &Uretprobe{
+		EntryHandler: func(*UretprobeInstance, *amd64.Regs) int { return 1 },
+		Handler:      func(*UretprobeInstance, *amd64.Regs) { t.Error("its entry handler has not asked for this call") },
+	}
+	play(t, func(p *proc.Process) {
+		for _, rp := range []*Uretprobe{plain, asked} {
+			rp.U.Pid, rp.U.Vaddr = p.PID, textAt
+			must(t, registerReturn(rp))
+		}
+		tasks[p].text.points.Find(textAt).alone.Store(wantsEntry)
+	}, func(p *player) {
+		enter(p, stack, textAt+1)
+		if to := leave(p, stack); to != textAt+1 {
+			t.Errorf("it returns to %#x", to)
+		}
+	})
+	if l := plain.U.Ledger(); l != (ledger.Ledger{Entered: 1, Handled: 1}) {
+		t.Errorf("%+v", l)
+	}
+	if l := asked.U.Ledger(); l != (ledger.Ledger{}) {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestEntryHandlerThatPanics: its call is not in progress any more, so that it does not count against MaxActive.
+func TestEntryHandlerThatPanics(t *testing.T) {
+	rp := &Uretprobe{
+		EntryHandler: func(*UretprobeInstance, *amd64.Regs) int { panic("of a test") },
+		Handler:      func(*UretprobeInstance, *amd64.Regs) { t.Error("the call was not noted") },
+	}
+	play(t, func(p *proc.Process) {
+		rp.U.Pid, rp.U.Vaddr = p.PID, textAt
+		must(t, registerReturn(rp))
+	}, func(p *player) {
+		m := rp.U.state.Load()
+		enter(p, stack, textAt+1)
+		if to := leave(p, stack); to != textAt+1 {
+			t.Errorf("it returns to %#x", to)
+		}
+		if n := m.Flying.Load(); n != 0 {
+			t.Errorf("%d calls are in progress", n)
+		}
+	})
+	if l := rp.U.Ledger(); l != (ledger.Ledger{Entered: 1, Abandoned: 1}) {
+		t.Errorf("%+v", l)
 	}
 }

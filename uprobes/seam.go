@@ -15,7 +15,7 @@ type seam struct {
 	c    *Camera
 	what seamKind
 	of   *member // what it is beside
-	// executes says that the instruction is next; final, that the hit is over behind it.
+	// executes says that the instruction is next; final, that the hit is over after it.
 	executes, final bool
 
 	hits  Uprobe
@@ -29,7 +29,7 @@ const (
 	handlerNext                 // that of of
 	handlerWas                  // the same
 	callBegins                  // in front of all probes of calls
-	callEnds                    // behind them
+	callEnds                    // after them
 	hitEnds                     // last of a hit
 )
 

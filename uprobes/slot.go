@@ -16,7 +16,7 @@ import (
 // slotPage is a page of slots. It is a Backing, so a program that drops the page gets the
 // same one again, and a child of fork has its parent's, because it may return to the
 // trampoline. Slot 0 is reserved for the trampoline. A slot is never reused for another
-// instruction: threads may be in it.
+// instruction: threads may be in it. It implements backing.Store.
 type slotPage struct {
 	frames *frame.Pool
 	frame  frame.Frame
@@ -68,7 +68,6 @@ func newSlotPage(pool *frame.Pool) (*slotPage, error) {
 	return p, nil
 }
 
-// Frame implements backing.Store.
 func (p *slotPage) Frame(page uint64) (frame.Frame, error) {
 	if page != 0 {
 		return frame.None, backing.ErrBus
@@ -77,17 +76,14 @@ func (p *slotPage) Frame(page uint64) (frame.Frame, error) {
 	return p.frame, nil
 }
 
-// Hold implements backing.Store.
 func (p *slotPage) Hold() { p.holds.Add(1) }
 
-// Drop implements backing.Store.
 func (p *slotPage) Drop() {
 	if p.holds.Add(-1) == 0 {
 		p.frames.Put(p.frame)
 	}
 }
 
-// Ident implements backing.Store.
 func (p *slotPage) Ident() backing.Ident { return backing.Ident{Name: "[uprobes]"} }
 
 // giveSlot makes a copy of a point's instruction in a slot. If no slot is within reach of its operand, it is stepped
@@ -110,6 +106,16 @@ func (x *text) giveSlot(pt *point) error {
 	return err
 }
 
+// slotAt returns the point in whose slot ip is, or nil. It takes no lock.
+func (x *text) slotAt(ip uint64) *point {
+	for _, s := range x.slotPages() {
+		if off := ip - s.at; off < space.PageSize {
+			return s.page.points[off/place.SlotSize].Load()
+		}
+	}
+	return nil
+}
+
 var errFull = refusal.New(syscall.ENOMEM, "no room for a page of slots in the program's address space")
 
 // place is giveSlot in the existing pages.
@@ -123,16 +129,6 @@ func (x *text) place(pt *point) error {
 		}
 	}
 	return err
-}
-
-// slotAt returns the point in whose slot ip is, or nil. It takes no lock.
-func (x *text) slotAt(ip uint64) *point {
-	for _, s := range x.slotPages() {
-		if off := ip - s.at; off < space.PageSize {
-			return s.page.points[off/place.SlotSize].Load()
-		}
-	}
-	return nil
 }
 
 // fill gives pt the next slot of s.

@@ -1,19 +1,17 @@
 package uprobes
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
 
-	"sonde/arch/amd64/prologue"
+	"sonde/arch/amd64/user"
 	"sonde/kernel/refusal"
 	"sonde/linux/proc"
 	"sonde/probe/ledger"
 	"sonde/uprobes/images"
 	"sonde/uprobes/machine"
-	"sonde/uprobes/place"
 )
 
 // mu guards all registrations; hits do not take it.
@@ -43,12 +41,26 @@ var (
 // Init sets the processes that can be probed, and the machine that they run on.
 //
 // Context: boot, goroutine.
-func Init(t *proc.Table, m machine.Machine) { table, mach = t, m }
+func Init(t *proc.Table, m machine.Machine) {
+	table, mach = t, m
+	for id := range states {
+		states[id].Program = m.Program
+	}
+}
+
+// Set once, by InTrap; nil: all hits lead to the goroutine.
+var (
+	careful   func(handler any) bool
+	keepWatch = func() {}
+)
 
 // text is what is probed in one address space.
 type text struct {
 	mem    *proc.Memory
 	points ledger.Table[point]
+	// breaks are the entries of points, for the entry of #BP in threads of process. Stored with mu held.
+	breaks  atomic.Pointer[user.Breaks]
+	process *proc.Process // the first one with this memory; a child of vfork is another
 	// trampoline is the address that functions with return probes return to; 0: there were
 	// none.
 	trampoline atomic.Uint64
@@ -71,38 +83,6 @@ type text struct {
 	users int // processes
 	made  int // points
 }
-
-// mostPoints is how many points there may be in all address spaces: they take at most a quarter of the machine's
-// memory. A program that maps a file again and again, each time elsewhere, has the file's probes each time.
-func mostPoints() int {
-	return int(cmp.Or(table.Memory.RAM, 256<<20) / 4 / pointBytes)
-}
-
-// pointBytes is about what a point takes, with its probe and its slot.
-const pointBytes = 1 << 10
-
-// pointsMade is how many there are. Guarded by mu.
-var pointsMade int
-
-// point is a probed instruction.
-type point struct {
-	addr    uintptr // must be first: see ledger.Table
-	plan    *place.Plan
-	stepped *place.Plan    // with a slot: another way to execute it, or nil
-	slot    uint64         // of its copy, if the plan needs one
-	check   prologue.Check // of a Go function that begins here
-	members ledger.List[member]
-	// trap is the first of members if hits may be handled in trap context, else nil.
-	trap atomic.Pointer[*member]
-	// Written before trap, and read after it: how many of members begin calls, or did; the most words
-	// of data that one of these wants; and what they want, if all of them do that and none is disabled,
-	// else 0. entries is moreEntries more if their calls have data or the like.
-	entries, words, alone atomic.Uint32
-	armed                 bool // its breakpoint is in place; guarded by mu
-}
-
-// moreEntries is more than all members of a point.
-const moreEntries = 1 << 30
 
 // task is a probed process.
 type task struct {
@@ -161,11 +141,13 @@ func errEnded(pid int) error {
 	return refusal.New(syscall.ESRCH, "there is no process %d, or it has ended", pid)
 }
 
+var errCamera = refusal.New(syscall.EBUSY, "a camera is there already")
+
 // enlist makes a task. mu held.
 func enlist(p *proc.Process, mem *proc.Memory) *task {
 	x := textOf(mem)
 	if x == nil {
-		x = &text{mem: mem}
+		x = &text{mem: mem, process: p}
 		texts.Store(mem, x)
 	}
 	x.users++
@@ -181,6 +163,10 @@ func (tk *task) quit() {
 	tk.members = nil // each would be looked for among all
 	for _, m := range all {
 		tk.remove(m)
+		m.giveStub() // none of its threads is in ring 3
+		if m.file == nil {
+			m.EndFused()
+		}
 	}
 	delete(tasks, tk.process)
 	if x := tk.text; x.leave() {
@@ -226,90 +212,19 @@ func (tk *task) remove(m *member) {
 	tk.text.unlist(m)
 }
 
-// unlist removes m from its point, and from the program a point that has no probes left. mu
-// held.
-func (x *text) unlist(m *member) {
-	pt := m.point
-	pt.set(slices.DeleteFunc(pt.registered(), func(o *member) bool { return o == m }))
-	x.disarmUnwanted(pt)
-	if len(pt.members.All()) == 0 {
-		x.forget(pt)
-	}
-}
-
-// forget lets hits find pt no more; its breakpoint has gone. mu held.
-func (x *text) forget(pt *point) {
-	x.points.Remove(pt.addr)
-	x.changes.Add(1)
-}
-
 // hadPoints reports whether there has ever been one.
 func (x *text) hadPoints() (had bool) {
 	x.known.Range(func(any, any) bool { had = true; return false })
 	return had
 }
 
-// knew returns the point that is or was at addr, or nil.
-func (x *text) knew(addr uint64) *point {
-	v, _ := x.known.Load(addr)
-	pt, _ := v.(*point)
-	return pt
-}
+// running are the threads that have hit a probe, by goroutine: *thread.
+var running sync.Map
 
-// point returns the point at addr, with its breakpoint. mu held.
-//
-// Errors: EFAULT nothing is mapped there, EACCES, EEXIST, ENOMEM as space.Break; EILSEQ and
-// EOPNOTSUPP the instruction cannot be probed.
-func (x *text) point(addr uint64) (*point, error) {
-	if pt := x.points.Find(uintptr(addr)); pt != nil {
-		return pt, x.arm(pt)
+// handling returns the thread whose handlers run in this goroutine, or nil.
+func handling() *thread {
+	if v, ok := running.Load(mach.Goroutine()); ok && v.(*thread).handling {
+		return v.(*thread)
 	}
-	pt, err := x.prepare(addr)
-	if err != nil {
-		return nil, err
-	}
-	x.points.Insert(pt)
-	x.known.Store(addr, pt)
-	x.changes.Add(1)
-	if err := x.arm(pt); err != nil {
-		x.forget(pt)
-		return nil, err
-	}
-	return pt, nil
-}
-
-// prepare makes a point, or reuses the one that was there, with its slot.
-func (x *text) prepare(addr uint64) (*point, error) {
-	var code [15]byte
-	n, err := x.mem.Text(code[:], addr)
-	if n == 0 {
-		return nil, err
-	}
-	if code[0] == 0xCC {
-		return nil, refusal.New(syscall.EEXIST, "there is a breakpoint at %#x already", addr)
-	}
-	im, bias := images.At(x.mem.Space, addr)
-	if err := im.Begins(addr - bias); err != nil {
-		return nil, err
-	}
-	plan, err := decide(code[:n], addr)
-	if err != nil {
-		return nil, err
-	}
-	if old := x.knew(addr); old != nil && old.plan.Code == plan.Code {
-		return old, nil
-	}
-	if most := mostPoints(); pointsMade >= most {
-		return nil, refusal.New(syscall.ENOMEM, "programs have %d probed instructions, as many as there is memory for", most)
-	}
-	pt := &point{addr: uintptr(addr), plan: plan}
-	pt.stepped, _ = plan.As(place.Step)
-	pt.check = im.CheckAt(addr - bias)
-	if plan.Way == place.Boost || plan.Way == place.Step {
-		if err := x.giveSlot(pt); err != nil {
-			return nil, err
-		}
-	}
-	x.made, pointsMade = x.made+1, pointsMade+1
-	return pt, nil
+	return nil
 }

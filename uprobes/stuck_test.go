@@ -4,8 +4,10 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sonde/arch/amd64"
@@ -122,7 +124,7 @@ func TestHandlerEndsItsGoroutine(t *testing.T) {
 func TestPanicOfPostHandler(t *testing.T) {
 	th, m := new(thread), &member{Counter: new(ledger.Counter), idle: make(chan struct{})}
 	th.t = new(proc.Thread)
-	m.call(th, func() {})
+	m.Count(ledger.Handled)
 	m.tell(th, func() { panic("of a test") })
 	if l := m.Ledger(); l.Handled != 1 || l.Abandoned != 0 || !m.flags.Has(abandoned) {
 		t.Errorf("%+v", l)
@@ -182,6 +184,30 @@ func TestUnregisterWaits(t *testing.T) {
 		case <-gone:
 		case <-time.After(quick.Hang):
 			t.Error("it is never unregistered")
+		}
+	})
+}
+
+// TestDrainWaits: of a probe that is unregistered, nothing is waited for after its last handler, and all before. It
+// takes no time: in the bubble, Wait returns when drain has, or can go on only with what this does.
+func TestDrainWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &member{idle: make(chan struct{})}
+		m.flags.Set(unregistered)
+		m.running.Store(2)
+		var drained atomic.Bool
+		go func() {
+			m.drain()
+			drained.Store(true)
+		}()
+		for _, last := range []bool{false, true} {
+			if synctest.Wait(); drained.Load() {
+				t.Errorf("it has been drained while %d handlers run", m.running.Load())
+			}
+			m.leave()
+			if synctest.Wait(); drained.Load() != last {
+				t.Errorf("%d handlers run, drained is %v", m.running.Load(), drained.Load())
+			}
 		}
 	})
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -17,21 +19,6 @@ import (
 // how.
 const commandFile = "/sys/kernel/debug/command"
 
-// The kinds of parts that are written.
-const (
-	theCommand = 1 + iota
-	theInput
-	theInterrupt
-)
-
-// The kinds of parts that are read.
-const (
-	output = 1 + iota
-	errorOutput
-	atEnd
-	asksInput
-)
-
 // handOver has a command of the kernel's shell run in the current folder, and prints what it says. ^C ends
 // the command, not this program: what it says at its end is printed, too.
 func handOver(u *coreutils.IO, f io.ReadWriter, words ...string) error {
@@ -42,20 +29,19 @@ func handOver(u *coreutils.IO, f io.ReadWriter, words ...string) error {
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	words = slices.Concat([]string{here}, os.Environ(), words)
-	if err := writePart(f, theCommand, strings.Join(words, "\x00")+"\x00"); err != nil {
+	if err := writePart(f, coreutils.HandsCommand, strings.Join(words, "\x00")+"\x00"); err != nil {
 		return err
 	}
 	go func() {
 		<-interrupts
-		writePart(f, theInterrupt, "")
+		writePart(f, coreutils.HandsInterrupt, "")
 	}()
 	return answered(u, bufio.NewReader(f), f)
 }
 
 // writePart writes a part at once.
 func writePart(f io.Writer, kind uint32, data string) error {
-	head := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, kind), uint32(len(data)))
-	_, err := f.Write(append(head, data...))
+	_, err := f.Write(coreutils.Part(kind, []byte(data)))
 	return err
 }
 
@@ -67,7 +53,7 @@ func answered(u *coreutils.IO, r io.Reader, w io.Writer) error {
 		if err := binary.Read(r, binary.LittleEndian, &head); err != nil {
 			return fmt.Errorf("the kernel's answer: %w", err)
 		}
-		if to := map[uint32]io.Writer{output: u.Out, errorOutput: u.Err}[head[0]]; to != nil {
+		if to := map[uint32]io.Writer{coreutils.GetsOutput: u.Out, coreutils.GetsErrors: u.Err}[head[0]]; to != nil {
 			if _, err := io.CopyN(to, r, int64(head[1])); err != nil {
 				return err
 			}
@@ -77,14 +63,14 @@ func answered(u *coreutils.IO, r io.Reader, w io.Writer) error {
 		if err := binary.Read(r, binary.LittleEndian, &n); err != nil {
 			return err
 		}
-		if head[0] == asksInput {
+		if head[0] == coreutils.GetsAsked {
 			go func() { // the command can end before something is typed
 				b := make([]byte, n)
 				n, err := u.In.Read(b)
 				if err != nil && err != io.EOF {
 					fmt.Fprintln(u.Err, err)
 				}
-				writePart(w, theInput, string(b[:n]))
+				writePart(w, coreutils.HandsInput, string(b[:n]))
 			}()
 		} else if n != 0 {
 			return coreutils.Status(n)

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command box is all of sonde's own programs in one file. The name that it is called by
 // selects the program; called as box, it lists the names, or runs the program that its
 // first argument names. Any other name is a command of the kernel's shell, to which it is
@@ -23,7 +25,7 @@ import (
 var own = commands(coreutils.Commands, tools.Commands, []*coreutils.Command{
 	{Name: "burn", Usage: "[-n cpus] [-t duration]", Help: "keep processors busy without a system call", Verbatim: true, Run: burn},
 	{Name: "myprog", Usage: "[-n calls] [-every duration] [-burst calls]", Help: "call myfunc again and again", Verbatim: true, Run: myprog},
-	{Name: "nm", Usage: "[-n | -p] file...", Help: "list the symbols of programs (-n: by address, -p: unsorted)", Run: nm},
+	{Name: "nm", Usage: "[-n | -p] file...", Help: "list the symbols of programs (-n: by address, -p: unsorted)", Options: "np", Run: nm},
 	{Name: "sh", Usage: "[-efux] [-c script | file] [parameter...]", Help: "run a script, a file, or the input", Verbatim: true, Run: sh},
 	{Name: "work", Usage: "[-n goroutines] [-rounds n]", Help: "calculate in several goroutines", Verbatim: true, Run: work},
 })

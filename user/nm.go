@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -17,23 +19,19 @@ import (
 // nm lists the symbols of programs, as nm(1) of POSIX does: nm [-n | -p] FILE... They are sorted by
 // name; by address with -n; not at all with -p. A name without a file is looked for in PATH.
 func nm(u *coreutils.IO, args []string) error {
-	opts, files, err := coreutils.Options(args, "np")
-	if err != nil {
-		return err
-	}
-	if len(files) == 0 {
+	if len(args) == 0 {
 		return coreutils.Usagef("give a file")
 	}
 	order := byName
 	switch {
-	case coreutils.Given(opts, 'p'):
+	case u.Given('p'):
 		order = nil
-	case coreutils.Given(opts, 'n'):
+	case u.Given('n'):
 		order = byAddress
 	}
 	w := bufio.NewWriter(u.Out)
-	for _, path := range files {
-		if len(files) > 1 {
+	for _, path := range args {
+		if len(args) > 1 {
 			fmt.Fprintf(w, "\n%s:\n", path)
 		}
 		if err := symbols(w, programFile(path), order); err != nil {

@@ -92,7 +92,7 @@ func Features(cpuid func(leaf, sub uint32) (a, b, c, d uint32)) (flags []string)
 }
 
 // needsXSAVE and needsAVX are features that work only where XSAVE stores AVX's registers;
-// neverUsable what has registers that nobody stores, or a bit of CR4 that is off.
+// neverUsable what has registers that nothing stores, or a bit of CR4 that is off.
 const (
 	needsXSAVE  = "xsave xsaveopt xsavec xgetbv1 xsaves"
 	needsAVX    = "avx avx2 fma f16c fma4 xop vaes vpclmulqdq"

@@ -35,19 +35,13 @@ const (
 const descCommon = descP | descS | descRW | descA | descG | descFlat
 
 // CodeDesc returns a 64-bit code segment.
-func CodeDesc(dpl uint8) uint64 {
-	return descCommon | descExec | descL | uint64(dpl&3)<<descDPLAt
-}
+func CodeDesc(dpl uint8) uint64 { return descCommon | descExec | descL | uint64(dpl&3)<<descDPLAt }
 
 // DataDesc returns a flat data segment.
-func DataDesc(dpl uint8) uint64 {
-	return descCommon | descDB | uint64(dpl&3)<<descDPLAt
-}
+func DataDesc(dpl uint8) uint64 { return descCommon | descDB | uint64(dpl&3)<<descDPLAt }
 
 // CPUDesc returns a segment of which programs read only the limit, by LSL: the number of the CPU.
-func CPUDesc(id uint32) uint64 {
-	return descP | descS | descA | 3<<descDPLAt | uint64(uint16(id))
-}
+func CPUDesc(id uint32) uint64 { return descP | descS | descA | 3<<descDPLAt | uint64(uint16(id)) }
 
 // TSSDesc returns the two words of the descriptor of a TSS; limit is its size
 // less one.

@@ -1,5 +1,7 @@
 package amd64
 
+import "unsafe"
+
 // Regs is the interrupted context: what Linux calls pt_regs, in its order.
 // A handler may change any field; the change takes effect when the trap returns.
 type Regs struct {
@@ -23,43 +25,19 @@ func (r *Regs) General(to *[16]uint64) {
 	to[12], to[13], to[14], to[15] = r.R12, r.R13, r.R14, r.R15
 }
 
+// registers are the offsets of the general registers in Regs, by their hardware numbers.
+var registers = [16]uintptr{
+	unsafe.Offsetof(Regs{}.AX), unsafe.Offsetof(Regs{}.CX), unsafe.Offsetof(Regs{}.DX), unsafe.Offsetof(Regs{}.BX),
+	unsafe.Offsetof(Regs{}.SP), unsafe.Offsetof(Regs{}.BP), unsafe.Offsetof(Regs{}.SI), unsafe.Offsetof(Regs{}.DI),
+	unsafe.Offsetof(Regs{}.R8), unsafe.Offsetof(Regs{}.R9), unsafe.Offsetof(Regs{}.R10), unsafe.Offsetof(Regs{}.R11),
+	unsafe.Offsetof(Regs{}.R12), unsafe.Offsetof(Regs{}.R13), unsafe.Offsetof(Regs{}.R14), unsafe.Offsetof(Regs{}.R15),
+}
+
 // Register returns the general register with that hardware number; only the low four bits of the
 // number are used.
 //
 // Context: any.
 // Source:  Intel SDM vol. 2, "ModR/M and SIB Bytes".
 func (r *Regs) Register(n int8) *uint64 {
-	switch n & 15 {
-	case 0:
-		return &r.AX
-	case 1:
-		return &r.CX
-	case 2:
-		return &r.DX
-	case 3:
-		return &r.BX
-	case 4:
-		return &r.SP
-	case 5:
-		return &r.BP
-	case 6:
-		return &r.SI
-	case 7:
-		return &r.DI
-	case 8:
-		return &r.R8
-	case 9:
-		return &r.R9
-	case 10:
-		return &r.R10
-	case 11:
-		return &r.R11
-	case 12:
-		return &r.R12
-	case 13:
-		return &r.R13
-	case 14:
-		return &r.R14
-	}
-	return &r.R15
+	return (*uint64)(unsafe.Add(unsafe.Pointer(r), registers[n&15])) // Safe because: it is one of r's fields
 }

@@ -30,7 +30,8 @@ const (
 )
 
 // Interrupts, of devices and of other CPUs. 0x20-0x2f are the legacy interrupts
-// behind the IOAPIC. The higher the vector, the more urgent it is to the APIC.
+// from the IOAPIC, 0x30-0x3f messages of PCI devices (kernel/irq). The higher the vector, the
+// more urgent it is to the APIC.
 const (
 	VecLegacy   = 0x20
 	VecTimer    = 0xec
@@ -52,7 +53,7 @@ const (
 )
 
 // Neither a map nor filled at initialization: it is read before the runtime runs.
-var vectorNames = [Exceptions]string{
+var vectorNames = [256]string{
 	VEC_DE:  "#DE divide error",
 	VEC_DB:  "#DB debug exception",
 	VEC_NMI: "NMI",
@@ -77,34 +78,23 @@ var vectorNames = [Exceptions]string{
 	VEC_HV:  "#HV hypervisor injection",
 	VEC_VC:  "#VC VMM communication",
 	VEC_SX:  "#SX security exception",
+
+	VecTimer:    "local timer",
+	VecWake:     "wake-up IPI",
+	VecCall:     "function call IPI",
+	VecStop:     "stop machine IPI",
+	VecSpurious: "spurious interrupt",
+	VecSelf:     "call on the calling CPU",
 }
 
 // VectorName returns the mnemonic and name of an exception, or the purpose of an interrupt; any
 // other vector is an "interrupt".
 func VectorName(v uint8) string {
-	if v >= Exceptions {
-		return interruptName(v)
-	}
-	if vectorNames[v] == "" {
+	switch {
+	case vectorNames[v] != "":
+		return vectorNames[v]
+	case v < Exceptions:
 		return "reserved exception"
-	}
-	return vectorNames[v]
-}
-
-func interruptName(v uint8) string {
-	switch v {
-	case VecTimer:
-		return "local timer"
-	case VecWake:
-		return "wake-up IPI"
-	case VecCall:
-		return "function call IPI"
-	case VecStop:
-		return "stop machine IPI"
-	case VecSpurious:
-		return "spurious interrupt"
-	case VecSelf:
-		return "call on the calling CPU"
 	}
 	return "interrupt"
 }

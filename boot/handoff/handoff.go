@@ -28,20 +28,13 @@ const (
 
 // String returns Linux's name for such memory.
 func (t Type) String() string {
-	switch t {
-	case RAM:
-		return "System RAM"
-	case ACPI:
-		return "ACPI Tables"
-	case NVS:
-		return "ACPI Non-volatile Storage"
-	case Unusable:
-		return "Unusable memory"
-	case PMEM:
-		return "Persistent Memory"
+	if t < Type(len(typeNames)) && typeNames[t] != "" {
+		return typeNames[t]
 	}
 	return "Reserved"
 }
+
+var typeNames = [...]string{RAM: "System RAM", ACPI: "ACPI Tables", NVS: "ACPI Non-volatile Storage", Unusable: "Unusable memory", PMEM: "Persistent Memory"}
 
 // Span is Len bytes at physical address PA.
 type Span struct{ PA, Len uint64 }

@@ -28,25 +28,9 @@ func (m rawMap) entry(i uint64) (start, end uint64, typ Type) {
 	return start, end, typ
 }
 
-// rank orders the types: if two regions claim a byte, the higher one gets it. Anything ranks above
+// ranks orders the types: if two regions claim a byte, the higher one gets it. Anything ranks above
 // RAM, and Reserved above everything.
-func (t Type) rank() uint8 {
-	switch t {
-	case RAM:
-		return 1
-	case ACPI:
-		return 2
-	case PMEM:
-		return 3
-	case NVS:
-		return 4
-	case Disabled:
-		return 5
-	case Unusable:
-		return 6
-	}
-	return 7
-}
+var ranks = [...]uint8{RAM: 1, ACPI: 2, PMEM: 3, NVS: 4, Disabled: 5, Unusable: 6, Reserved: 7}
 
 // resolve goes upwards from one entry boundary to the next; between two boundaries the claims are
 // constant. It is quadratic, but there is no memory to sort into and maps are short.
@@ -73,7 +57,7 @@ func (m rawMap) byteAt(pos uint64) (typ Type, next uint64) {
 		if start == end {
 			continue
 		}
-		if start <= pos && pos < end && (typ == 0 || t.rank() > typ.rank()) {
+		if start <= pos && pos < end && (ranks[t] > ranks[typ]) {
 			typ = t
 		}
 		if start > pos && (next == pos || start < next) {

@@ -36,36 +36,17 @@ const (
 	entrySize  = 24       // of the map: base, length uint64; type, reserved uint32
 )
 
-// Code says how Parse ended.
-type Code uint8
+// Code says how Parse ended, in words.
+type Code string
 
 const (
-	OK Code = iota
-	BadAddress
-	BadSize
-	BadTag
-	BadMap
-	TooManyEntries
+	OK             Code = ""
+	BadAddress     Code = "boot information is outside memory"
+	BadSize        Code = "boot information has an impossible size"
+	BadTag         Code = "a tag of the boot information is longer than the rest of it"
+	BadMap         Code = "no memory map, or one with entries of an unknown size"
+	TooManyEntries Code = "memory map has too many entries"
 )
-
-// String returns the reason in words.
-func (c Code) String() string {
-	switch c {
-	case OK:
-		return "ok"
-	case BadAddress:
-		return "boot information is outside memory"
-	case BadSize:
-		return "boot information has an impossible size"
-	case BadTag:
-		return "a tag of the boot information is longer than the rest of it"
-	case BadMap:
-		return "no memory map, or one with entries of an unknown size"
-	case TooManyEntries:
-		return "memory map has too many entries"
-	}
-	return "unknown"
-}
 
 // tag is a tag of the list: the bytes [at, at+size), its header included.
 type tag struct {
@@ -140,8 +121,7 @@ func (t tag) read(out *handoff.Info) {
 
 // addModule adds a module, whose name may say what it is for.
 func (t tag) addModule(module handoff.Span, out *handoff.Info) {
-	name := t.text(t.at + 16)
-	if t.mem.String(name.PA, name.Len) != "cmdline" {
+	if name := t.text(t.at + 16); t.mem.String(name.PA, name.Len) != "cmdline" {
 		out.AddModule(module)
 		return
 	}

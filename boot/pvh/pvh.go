@@ -22,33 +22,16 @@ const (
 	entrySize  = 24 // hvm_memmap_table_entry: addr, size uint64; type, reserved uint32
 )
 
-// Code says how Parse ended.
-type Code uint8
+// Code says how Parse ended, in words.
+type Code string
 
 const (
-	OK Code = iota
-	BadAddress
-	BadMagic
-	BadMap
-	TooManyEntries
+	OK             Code = ""
+	BadAddress     Code = "start info is outside memory"
+	BadMagic       Code = "start info has the wrong magic"
+	BadMap         Code = "memory map is outside memory"
+	TooManyEntries Code = "memory map has too many entries"
 )
-
-// String returns the reason in words.
-func (c Code) String() string {
-	switch c {
-	case OK:
-		return "ok"
-	case BadAddress:
-		return "start info is outside memory"
-	case BadMagic:
-		return "start info has the wrong magic"
-	case BadMap:
-		return "memory map is outside memory"
-	case TooManyEntries:
-		return "memory map has too many entries"
-	}
-	return "unknown"
-}
 
 // Parse reads the hvm_start_info at pa into out.
 //

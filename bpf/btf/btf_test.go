@@ -182,7 +182,8 @@ func TestText(t *testing.T) {
 			t.Errorf("type %d is printed as\n%s\nexpected\n%s", id, got, want)
 		}
 	}
-	if got := table.Declare(27, "f"); got != "int (*const f)(volatile node_t *restrict where, const char *what, ...)" {
+	p := printer{table: table}
+	if got := p.declare(27, "f", "", 0); got != "int (*const f)(volatile node_t *restrict where, const char *what, ...)" {
 		t.Errorf("a constant pointer to a function is declared as %s", got)
 	}
 }

@@ -16,11 +16,12 @@ import (
 type Builder struct {
 	forms   []byte // of all types, as they are written, in the order in which they were defined
 	types   []form // by id - 1
-	ids     set
 	strings []byte
-	offsets set // not of ""
-	seed    maphash.Seed
-	err     error // the first one; Bytes returns it
+	// What has been written, by its hash: ids, and offsets of strings other than "". Without pointers, since the
+	// kernel has 49,000 types and strings. Of two with the same hash, the second is found, and the first written again.
+	ids, offsets map[uint64]uint32
+	seed         maphash.Seed
+	err          error // the first one; Bytes returns it
 }
 
 // form is where a type is in forms. Both are 0 if it is declared, but not defined.
@@ -28,7 +29,7 @@ type form struct{ begin, end uint32 }
 
 // NewBuilder returns a Builder without types.
 func NewBuilder() *Builder {
-	return &Builder{strings: []byte{0}, seed: maphash.MakeSeed()}
+	return &Builder{strings: []byte{0}, ids: map[uint64]uint32{}, offsets: map[uint64]uint32{}, seed: maphash.MakeSeed()}
 }
 
 // Add returns the id of a type, which is a new one unless an equal type has been added.
@@ -45,15 +46,14 @@ func (b *Builder) Add(x Type) ID {
 // known returns the id of the type that is written as f, which is id if there was none.
 func (b *Builder) known(f form, id ID) ID {
 	written := b.forms[f.begin:f.end]
-	hash := uint32(maphash.Bytes(b.seed, written))
-	at := b.ids.slot(hash, func(id uint32) bool {
-		other := b.types[id-1]
-		return string(b.forms[other.begin:other.end]) == string(written)
-	})
-	if at.value == 0 {
-		b.ids.fill(at, hash, uint32(id))
+	hash := maphash.Bytes(b.seed, written)
+	if same, ok := b.ids[hash]; ok {
+		if other := b.types[same-1]; string(b.forms[other.begin:other.end]) == string(written) {
+			return ID(same)
+		}
 	}
-	return ID(at.value)
+	b.ids[hash] = uint32(id)
+	return id
 }
 
 // Declare returns an id for a type that is defined later, so that others can refer to it before.
@@ -106,19 +106,19 @@ func (b *Builder) intern(s string) uint32 {
 	if s == "" {
 		return 0
 	}
-	hash := uint32(maphash.String(b.seed, s))
-	at := b.offsets.slot(hash, func(offset uint32) bool {
-		rest := b.strings[offset:]
-		return len(s) < len(rest) && rest[len(s)] == 0 && string(rest[:len(s)]) == s
-	})
-	if at.value == 0 {
-		if strings.IndexByte(s, 0) >= 0 {
-			b.refuse("BTF: the name %q has a zero byte, which ends a string", s)
+	hash := maphash.String(b.seed, s)
+	if offset, ok := b.offsets[hash]; ok {
+		if rest := b.strings[offset:]; len(s) < len(rest) && rest[len(s)] == 0 && string(rest[:len(s)]) == s {
+			return offset
 		}
-		b.offsets.fill(at, hash, uint32(len(b.strings)))
-		b.strings = append(append(b.strings, s...), 0)
 	}
-	return at.value
+	if strings.IndexByte(s, 0) >= 0 {
+		b.refuse("BTF: the name %q has a zero byte, which ends a string", s)
+	}
+	offset := uint32(len(b.strings))
+	b.offsets[hash] = offset
+	b.strings = append(append(b.strings, s...), 0)
+	return offset
 }
 
 func words(data []byte, all ...uint32) []byte {

@@ -8,7 +8,7 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// The word behind the name: bit 31 is the flag, 24 to 28 the kind, 0 to 15 the number of entries.
+// The word after the name: bit 31 is the flag, 24 to 28 the kind, 0 to 15 the number of entries.
 const (
 	infoFlag   = 1 << 31
 	infoKind   = 24

@@ -185,7 +185,6 @@ func FuzzRead(f *testing.F) {
 		}
 		for id := range ID(table.Len()) {
 			table.Text(id)
-			table.Declare(id, "x")
 			if under := table.Type(table.Underlying(id)); under.Kind.isModifier() {
 				t.Fatalf("under type %d is a %s", id, under.Kind)
 			}

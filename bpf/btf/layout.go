@@ -142,8 +142,7 @@ func (t *Table) measure(x *Type, l *layout) string {
 }
 
 func (t *Table) measureArray(x *Type, l *layout) string {
-	index := &t.types[t.layouts[x.Index].under]
-	if !index.isRegular() {
+	if index := &t.types[t.layouts[x.Index].under]; !index.isRegular() {
 		return fmt.Sprintf("its index is of %s: expected an integer that fills its bytes", t.describe(x.Index))
 	}
 	of := &t.layouts[x.Of]

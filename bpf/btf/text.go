@@ -48,15 +48,6 @@ func (t *Table) Text(id ID) string {
 	return p.declare(id, "", "", 0)
 }
 
-// Declare returns the declaration of something with a name, as "const char *name".
-func (t *Table) Declare(id ID, name string) string {
-	if t.Type(id) == nil {
-		return fmt.Sprintf("/* no type %d */ %s", id, name)
-	}
-	p := printer{table: t}
-	return p.declare(id, name, "", 0)
-}
-
 var linkages = map[Linkage]string{Static: "static ", Extern: "extern "}
 
 var qualifiers = map[Kind]string{Const: "const ", Volatile: "volatile ", Restrict: "restrict "}

@@ -118,9 +118,7 @@ func (c *compiler) helper(f *function, h Helper) {
 }
 
 // leads writes the 4 bytes at a place of the distance of a jump to another.
-func (c *compiler) leads(at, to int) {
-	binary.LittleEndian.PutUint32(c.b[at:], uint32(to-at-4))
-}
+func (c *compiler) leads(at, to int) { binary.LittleEndian.PutUint32(c.b[at:], uint32(to-at-4)) }
 
 // callHelper puts the call of a helper.
 func (c *compiler) callHelper(f *function, h Helper) {

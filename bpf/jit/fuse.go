@@ -18,6 +18,9 @@ type Site struct {
 	Resolve func(first, second bpf.Insn) (uint64, error)
 	// CPU is the offset in GS of the CPU's number, 4 bytes.
 	CPU int32
+	// Count is the offset in GS of what counts the hits, 8 bytes; Holds that of the word that is not 0 while a program
+	// has the CPU, 4 bytes.
+	Count, Holds int32
 	// Scratch are the registers that the code may change, by their hardware numbers, the best first. Neither AX, DX, SP
 	// nor one that Word names may be among them.
 	Scratch []uint8
@@ -39,19 +42,37 @@ const (
 	OnStack
 )
 
-// A Table has elements of which each CPU has its own, at the same distance from its GS base.
+// A Table has elements of which each CPU has its own. Near is the offset in GS of the first one.
 type Table struct {
-	Near    int32  // of the first element
+	Near    int32
 	Stride  uint32 // from one element to the next
 	Entries uint32
+	Hash    *Hash // nil: its elements have numbers
 }
 
-// Fused is code that runs where the program is hit. It goes on behind its end, can be anywhere, calls nothing, does not
-// fault, and changes the flags and those registers that are used. Each of its effects is one instruction, on memory of
-// the CPU that executes it, so that an interrupt between them disturbs none.
+// A Hash is how elements are found by keys of 8-byte words. Near is the offset in GS of the address of the first place.
+// From a key's home on, the places are looked at in turn: at each is a word with a bit that says that there is an element,
+// the key, and the element. The word changes whenever that does.
+type Hash struct {
+	Words  int    // of a key
+	Factor uint64 // a word is added by XOR, and the sum multiplied by this; between words, its high half is added by XOR to it
+	Shift  uint8  // by which the sum becomes the number of the home
+	Full   byte   // the bit, in the lowest byte of the word
+	Value  int32  // where at a place the element is
+	Places int    // how many are looked at; there are as many, wherever the home is
+}
+
+// Fused is code that runs where the program is hit, and counts the hit first. It continues after its end, can be anywhere,
+// calls nothing, does not fault, and changes the flags and those registers that are used. Each of its effects is one
+// instruction, on memory of the CPU that executes it, so that an interrupt between them disturbs none; or the CPU is held.
+//
+// Where the program looks for a key, or loads from an element what it does not just add to, it holds the CPU up to its end:
+// an interrupt's programs, which might remove the key or change the element, do not run. If there is no such key, nothing
+// has happened, the CPU is still held, and the program is to be called instead.
 type Fused struct {
-	Code []byte
-	Used int // how many registers of Site.Scratch it changes
+	Code  []byte
+	Used  int   // how many registers of Site.Scratch it changes
+	Bails []int // where the 4 bytes of the distances of jumps are that lead to a call of the program
 }
 
 // Limits of what is fused. A program with more takes so long, or so much room, that a call does not matter.
@@ -73,7 +94,7 @@ func Fuse(p *Program, s *Site) (_ *Fused, err error) {
 	if len(c.functions) > 1 {
 		return nil, fmt.Errorf("the program has functions, which are called")
 	}
-	f := &fuser{compiler: c, site: s}
+	f := &fuser{compiler: c, site: s, late: looksForKeys(p, s)}
 	defer func() {
 		if r := recover(); r != nil {
 			var ok bool
@@ -82,8 +103,19 @@ func Fuse(p *Program, s *Site) (_ *Fused, err error) {
 			}
 		}
 	}()
-	f.all()
-	return &Fused{Code: f.b, Used: f.used}, nil
+	bails := f.all()
+	return &Fused{Code: f.b, Used: f.used, Bails: bails}, nil
+}
+
+// looksForKeys reports whether a program has a table in which elements are found by keys.
+func looksForKeys(p *Program, s *Site) bool {
+	return slices.ContainsFunc(p.Insns, func(in bpf.Insn) bool {
+		t, err := Table{}, error(nil)
+		if in.IsWide() && in.Src() == bpf.MapIdx {
+			t, err = s.Table(in.Imm)
+		}
+		return err == nil && t.Hash != nil
+	})
 }
 
 // unfit is the error of Fuse.
@@ -102,6 +134,7 @@ type fuser struct {
 	steps int    // instructions so far
 	todo  []way  // ways that branch off
 	jumps []jump // all that the code has
+	late  bool   // the hit is not counted at the beginning, but where the program can bail out no more
 	pc    int    // of the instruction
 	now   *state // in front of it
 	held  uint16 // scratch registers that the instruction uses
@@ -114,9 +147,12 @@ type way struct {
 	state
 }
 
-// all goes all ways. Those that do nothing more are jumps to the end.
-func (f *fuser) all() {
+// all goes all ways, and returns Fused.Bails. Ways that do nothing more are jumps to the end.
+func (f *fuser) all() (bails []int) {
 	start := state{}
+	if !f.late {
+		f.countsHit(&start)
+	}
 	start.regs[1], start.regs[bpf.R10] = value{kind: isContext}, value{kind: isFrame}
 	f.along(0, &start)
 	var ends []int
@@ -138,7 +174,25 @@ func (f *fuser) all() {
 	for _, at := range ends {
 		f.jumps = append(f.jumps, jump{at, len(f.b)})
 	}
-	f.b = shorten(f.b, f.jumps)
+	f.b, bails = shorten(f.b, f.jumps)
+	return bails
+}
+
+// countsHit counts the hit, unless that is done.
+func (f *fuser) countsHit(s *state) {
+	if !s.counted {
+		s.counted = true
+		f.at(true, 0xFF, 0, operand{n: int64(f.site.Count)}) // INCQ
+	}
+}
+
+// holds has the CPU held, or not any more.
+func (f *fuser) holds(on bool) {
+	if f.now.holding != on {
+		f.now.holding = on
+		f.at(false, opImm, 0, operand{n: int64(f.site.Holds)}) // MOVL
+		f.imm32(int32(pickOp(on, 1, 0)))
+	}
 }
 
 // along goes one way to its end.
@@ -162,6 +216,8 @@ func (f *fuser) along(pc int, s *state) {
 			f.stores(in)
 		default:
 			if in.Operation() == bpf.Exit {
+				f.countsHit(f.now)
+				f.holds(false)
 				return
 			}
 			next = f.goes(in, next)
@@ -175,7 +231,7 @@ func (f *fuser) along(pc int, s *state) {
 	}
 }
 
-// goes compiles a jump or a call, and returns where this way goes on.
+// goes compiles a jump or a call, and returns where this way continues.
 func (f *fuser) goes(in bpf.Insn, next int) int {
 	to := next + in.Distance()
 	switch {
@@ -210,11 +266,17 @@ func (f *fuser) branch2(condition, pc int, s *state) {
 
 // state is what is known in front of an instruction.
 type state struct {
-	regs  [bpf.NumRegs]value
-	frame []stacked
+	regs    [bpf.NumRegs]value
+	frame   []stacked
+	counted bool // the hit
+	holding bool // the CPU
 }
 
-func (s *state) clone() state { return state{regs: s.regs, frame: slices.Clone(s.frame)} }
+func (s *state) clone() state {
+	c := *s
+	c.frame = slices.Clone(s.frame)
+	return c
+}
 
 // stacked is what some bytes of the stack hold.
 type stacked struct {

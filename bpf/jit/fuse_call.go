@@ -8,7 +8,7 @@ const (
 	cpuNumber     = 8
 )
 
-// calls compiles the call of a helper. next is where the program goes on.
+// calls compiles the call of a helper. next is where the program continues.
 func (f *fuser) calls(in bpf.Insn, next int) {
 	var result value
 	args := f.now.regs
@@ -23,8 +23,7 @@ func (f *fuser) calls(in bpf.Insn, next int) {
 	case in.Imm == bpf.HelperLog2:
 		result = f.log2(args[1])
 	case in.Imm == bpf.HelperHistAdd:
-		at := f.element(args[1], args[2], next)
-		if at.kind == isElement {
+		if at := f.element(args[1], args[2], next); at.kind == isElement {
 			f.counts(at, args[3])
 		}
 		result = value{kind: isNumber}
@@ -35,7 +34,7 @@ func (f *fuser) calls(in bpf.Insn, next int) {
 	f.now.regs[0] = result
 }
 
-// forgetArguments: behind a call, R1 to R5 hold nothing.
+// forgetArguments: after a call, R1 to R5 hold nothing.
 func (f *fuser) forgetArguments() { clear(f.now.regs[1:6]) }
 
 // element returns the address of the element whose key is where key points; the number 0: there is none. If the key is
@@ -47,6 +46,9 @@ func (f *fuser) element(table, key value, next int) value {
 	t, err := f.site.Table(int32(table.n))
 	if err != nil {
 		f.fail("%w", err)
+	}
+	if t.Hash != nil {
+		return f.find(&t, key)
 	}
 	i, ok := f.now.at(key.n, 4)
 	if !ok {

@@ -15,7 +15,30 @@ type operand struct {
 
 // near returns where an element is.
 func (v *value) near() operand {
-	return operand{n: v.n, base: v.reg, hasBase: v.scale == 1, index: v.reg, indexed: v.scale == 8}
+	return v.element(v.n)
+}
+
+// element is the operand of an element, or of one that was loaded, at n.
+func (v *value) element(n int64) operand {
+	return operand{n: n, shared: v.direct, base: v.reg, hasBase: v.scale == 1, index: v.reg, indexed: v.scale == 8}
+}
+
+// load returns a register with what was loaded from an element. From here on, the CPU is held: what is computed from it may
+// be stored there.
+func (f *fuser) load(v value) reg {
+	f.holds(true)
+	r := f.scratch()
+	f.at(true, opLoad, r, v.element(v.from))
+	if !fits32(v.n) {
+		f.fail("it adds a number of more than 32 bits to an element")
+	}
+	if v.n != 0 {
+		f.group1(true, opAdd, r, int32(v.n))
+	}
+	if v.adds {
+		f.regs(true, opAdd<<3|1, v.more, r)
+	}
+	return r
 }
 
 // at puts an operation on a register and memory, or on memory alone with r telling which.
@@ -25,6 +48,10 @@ func (f *fuser) at(wide bool, op byte, r reg, m operand) {
 	}
 	if m.lock {
 		f.put(prefixLock)
+	}
+	if m.shared && m.hasBase && !m.indexed {
+		f.mem(wide, int(op), r, memory{m.base, int32(m.n)})
+		return
 	}
 	if !m.shared {
 		f.put(prefixGS)
@@ -75,7 +102,7 @@ func (f *fuser) wide(in bpf.Insn) {
 func (f *fuser) loads(in bpf.Insn) {
 	from, off := f.now.regs[in.Src()], int64(in.Off)
 	if f.after[f.pc]&(1<<in.Dst()) == 0 {
-		return // what nobody needs
+		return // what nothing needs
 	}
 	var v value
 	switch {
@@ -89,7 +116,7 @@ func (f *fuser) loads(in bpf.Insn) {
 			f.fail("what is there on the stack is not known")
 		}
 	case from.kind == isElement && in.Size() == 8:
-		v = value{kind: isLoaded, from: from.n + off, reg: from.reg, scale: from.scale, plus: true}
+		v = value{kind: isLoaded, from: from.n + off, reg: from.reg, scale: from.scale, direct: from.direct, plus: true}
 	case from.kind == isShared && in.Size() == 8:
 		v = value{kind: isContents, n: from.n + off}
 	default:
@@ -148,7 +175,7 @@ func (f *fuser) onStack(d reg, off byte) {
 	f.put(0x44|byte(d&7)<<3, 0x24, off)
 }
 
-// stores compiles stores: on the stack, and those that add to an element.
+// stores compiles stores: on the stack, and in elements, to which they add as a rule.
 func (f *fuser) stores(in bpf.Insn) {
 	to, off := f.now.regs[in.Dst()], int64(in.Off)
 	v := value{kind: isNumber, n: int64(in.Imm)}
@@ -163,28 +190,48 @@ func (f *fuser) stores(in bpf.Insn) {
 		f.now.set(to.n+off, in.Size(), v)
 	case to.kind != isElement || in.Size() != 8:
 		f.fail("it stores where code that is fused does not")
-	case in.Mode() == bpf.Atomic && in.Class() == bpf.STX && in.Imm == int32(bpf.Add) && v.whole():
-		at := to.near()
-		at.n, at.lock = at.n+off, true
+	case in.Mode() == bpf.Atomic && (in.Imm != int32(bpf.Add) || !v.whole() && v.kind != isLoaded):
+		f.fail("it changes an element atomically otherwise than by adding to it, or by what is not known")
+	case in.Mode() == bpf.Atomic:
+		at := to.element(to.n + off)
+		at.lock = true
 		f.adds(at, v)
-	case v.kind == isLoaded && v.from == to.n+off && v.scale == to.scale && (v.scale == 0 || v.reg == to.reg):
-		at := to.near()
-		at.n = v.from
-		switch {
-		case !v.adds:
-			f.adds(at, value{kind: isNumber, n: v.n})
-		case v.n == 0:
-			f.adds(at, value{kind: isComputed, reg: v.more})
-		default:
-			f.fail("it adds two numbers at once")
-		}
+	case v.kind == isLoaded && v.from == to.n+off && v.scale == to.scale && v.direct == to.direct && (v.scale == 0 || v.reg == to.reg):
+		f.addsLoaded(to.element(v.from), v)
+	case v.whole() || v.kind == isLoaded:
+		f.replaces(to.element(to.n+off), v)
 	default:
-		f.fail("it changes an element otherwise than by adding to it")
+		f.fail("it stores what is not a number, or is not known")
 	}
+}
+
+// addsLoaded stores what was loaded from there, and what has been added since.
+func (f *fuser) addsLoaded(at operand, v value) {
+	switch {
+	case !v.adds:
+		f.adds(at, value{kind: isNumber, n: v.n})
+	case v.n == 0:
+		f.adds(at, value{kind: isComputed, reg: v.more})
+	default:
+		f.replaces(at, v)
+	}
+}
+
+// replaces stores a value in memory, in one instruction.
+func (f *fuser) replaces(at operand, v value) {
+	f.countsHit(f.now)
+	if v.kind == isNumber && fits32(v.n) {
+		f.at(true, opImm, 0, at) // MOVQ
+		f.imm32(int32(v.n))
+	} else {
+		f.at(true, opStore, f.register(v), at)
+	}
+	f.changed(at)
 }
 
 // adds adds a value to memory, in one instruction. What was loaded from there, or may have been, is not there any more.
 func (f *fuser) adds(at operand, v value) {
+	f.countsHit(f.now)
 	switch {
 	case v.kind == isNumber && v.n == 1:
 		f.at(true, 0xFF, 0, at) // INCQ

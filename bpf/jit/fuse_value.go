@@ -8,15 +8,16 @@ import (
 
 // value is what a register of the program holds.
 type value struct {
-	kind  kind
-	n     int64 // a number; the distance of an address, from the GS base, or an offset; of a loaded value, what is added
-	reg   reg   // the register that has it; or the index of an element
-	scale uint8 // of an index: how many bytes it counts, 1 or 8; 0: there is none
-	span        // of a register: what it is between
-	plus  bool  // of a loaded value: from is what it was loaded from
-	from  int64
-	more  reg  // a register that is added to a loaded value
-	adds  bool // there is one
+	kind   kind
+	n      int64 // a number; the distance of an address, from the GS base, or an offset; of a loaded value, what is added
+	reg    reg   // the register that has it; or the index of an element
+	direct bool  // of an element, and of what was loaded: n is from 0, not from the GS base
+	scale  uint8 // of an index: how many bytes it counts, 1 or 8; 0: there is none
+	span         // of a register: what it is between
+	plus   bool  // of a loaded value: from is what it was loaded from
+	from   int64
+	more   reg  // a register that is added to a loaded value
+	adds   bool // there is one
 }
 
 // kind is what kind of value it is.
@@ -85,6 +86,9 @@ func (f *fuser) register(v value) reg {
 		f.mem(true, opLoad, r, memory{r, 0})
 		return r
 	}
+	if v.kind == isLoaded {
+		return f.load(v)
+	}
 	f.fail("what is not a number is used as one, or is not known")
 	return 0
 }
@@ -96,7 +100,7 @@ func (f *fuser) own(dst uint8) reg {
 		f.held |= 1 << v.reg
 		return v.reg
 	}
-	if v.kind == isNumber || v.kind == isContents {
+	if v.kind == isNumber || v.kind == isContents || v.kind == isLoaded {
 		return f.register(v)
 	}
 	from := f.register(v)

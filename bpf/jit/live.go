@@ -2,7 +2,7 @@ package jit
 
 import "sonde/bpf"
 
-// What nobody reads is not computed: of a call that is inlined, the map and the key as a rule.
+// What nothing reads is not computed: of a call that is inlined, the map and the key as a rule.
 
 // arguments are R1 to R5, as a set of registers by their numbers.
 const arguments uint16 = 0x3E
@@ -96,7 +96,7 @@ func (c *compiler) next(pc int) int {
 	return pc + 1
 }
 
-// dead tells whether nobody needs what an instruction computes.
+// dead tells whether nothing needs what an instruction computes.
 func (c *compiler) dead(pc int, in bpf.Insn) bool {
 	switch in.Class() {
 	case bpf.ALU, bpf.ALU64, bpf.LD:
@@ -105,7 +105,7 @@ func (c *compiler) dead(pc int, in bpf.Insn) bool {
 	return false
 }
 
-// sums compiles three instructions that add a number to memory, if nobody needs the sum: it tells whether it has.
+// sums compiles three instructions that add a number to memory, if nothing needs the sum: it tells whether it has.
 func (c *compiler) sums(pc int, in bpf.Insn) bool {
 	if pc+2 >= len(c.p.Insns) || c.target[pc+1] || c.target[pc+2] {
 		return false

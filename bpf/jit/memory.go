@@ -89,7 +89,7 @@ func (c *compiler) atomic(in bpf.Insn, src reg, to memory) {
 }
 
 // fetch compiles OR, AND and XOR that return the old value: it computes the new one in DX, and
-// tries until nobody has changed the old one meanwhile. R11 holds R0, for which AX is needed.
+// tries until nothing has changed the old one meanwhile. R11 holds R0, for which AX is needed.
 func (c *compiler) fetch(wide bool, op byte, src reg, to memory) {
 	operand := src
 	c.move(true, r11, ax)

@@ -1,3 +1,5 @@
+//go:build linux
+
 package jit
 
 import (
@@ -24,7 +26,6 @@ type machine struct {
 	native *native.Machine
 	page   []byte
 	memory []byte // what R1 is the address of
-	before []byte
 }
 
 const (

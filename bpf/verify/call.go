@@ -129,6 +129,9 @@ func (w *walk) mayGoOn(s *state) {
 // cost adds what the helper takes.
 func (c *call) cost() {
 	c.s.cost += c.h.Weight + int(words(c.bytes))*c.h.PerWord + int(words(c.values))*perValueWord
+	if c.spec != nil && c.spec.Type == bpf.LPMTrie {
+		c.s.cost += perNode * int(min(8*c.spec.KeySize, 2*c.spec.MaxEntries)+moreNodes)
+	}
 	if c.callback == nil {
 		return
 	}
@@ -140,13 +143,16 @@ func (c *call) cost() {
 	if c.spec != nil {
 		each += perEntry
 	}
-	limit := uint64(c.walk.env.Limits.Worst)
-	if c.count > limit || c.count*each > limit {
+	if limit := uint64(c.walk.env.Limits.Worst); c.count > limit || c.count*each > limit {
 		c.walk.refuse("%s calls a function of up to %d instructions up to %d times: expected at most %d instructions in all",
 			c.h.Name, body, c.count, limit)
 	}
 	c.s.cost += int(c.count * each)
 }
+
+// A trie has at most a node for each bit of a key on the way to it. A lookup that others disturb goes through some
+// once more.
+const perNode, moreNodes = 90, 64
 
 func words(bytes uint64) uint64 { return (bytes + 7) / 8 }
 

@@ -11,7 +11,7 @@ type Env struct {
 	Contexts map[bpf.Type]*Context
 	Context  *Context // of the program that is checked, in place of its type's; nil: that
 	Helpers  map[int32]*Helper
-	Constant map[*bpf.MapSpec][]byte // the values of arrays of one that nobody changes any more
+	Constant map[*bpf.MapSpec][]byte // the values of arrays of one that cannot change any more
 	Limits   Limits
 	LogLevel int  // as in Linux: 0 none, 1 the path that failed, 2 all paths
 	Unsafe   bool // helpers that change programs may be called

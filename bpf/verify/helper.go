@@ -124,8 +124,7 @@ func (c *call) noteIndex(r uint8) {
 	if seen && known < 0 {
 		return
 	}
-	p := &c.s.top().regs[r]
-	if p.kind == toStack && p.n.IsConst() {
+	if p := &c.s.top().regs[r]; p.kind == toStack && p.n.IsConst() {
 		v, _ := c.s.frames[p.frame].load(int(p.n.Smin), indexSize)
 		if v.kind == number && v.n.IsConst() && (!seen || uint64(known) == v.n.Bits.Value) {
 			v.from.mark(decided)

@@ -1,6 +1,10 @@
 package verify
 
-import "sonde/bpf"
+import (
+	"slices"
+
+	"sonde/bpf"
+)
 
 // NewEnv returns what programs find in the kernel: the contexts of all types, and all helpers.
 func NewEnv() *Env {
@@ -34,9 +38,10 @@ var contexts = map[bpf.Type][]Field{
 }
 
 var (
-	keyed   = []bpf.MapType{bpf.Hash, bpf.Array, bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUHash, bpf.LRUPerCPUHash}
-	found   = []bpf.MapType{bpf.ArrayOfMaps, bpf.HashOfMaps, bpf.Hash, bpf.Array, bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUHash, bpf.LRUPerCPUHash}
-	deleted = []bpf.MapType{bpf.StackTrace, bpf.Hash, bpf.Array, bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUHash, bpf.LRUPerCPUHash}
+	walked  = []bpf.MapType{bpf.Hash, bpf.Array, bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUHash, bpf.LRUPerCPUHash}
+	keyed   = slices.Concat(walked, []bpf.MapType{bpf.LPMTrie})
+	found   = slices.Concat(keyed, []bpf.MapType{bpf.ArrayOfMaps, bpf.HashOfMaps})
+	deleted = slices.Concat(keyed, []bpf.MapType{bpf.StackTrace})
 	perCPU  = []bpf.MapType{bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUPerCPUHash}
 	queues  = []bpf.MapType{bpf.Queue, bpf.Stack}
 	rings   = []bpf.MapType{bpf.RingBuf}
@@ -99,7 +104,7 @@ var helpers = [...]struct {
 	{183, Helper{Name: "bpf_get_func_arg", Args: [5]ArgKind{ContextArg, Number, WordOut}, Result: ErrorCode, Weight: 40, Types: functions}},
 	{184, Helper{Name: "bpf_get_func_ret", Args: [5]ArgKind{ContextArg, WordOut}, Result: ErrorCode, Weight: 20, Types: functions}},
 	{185, Helper{Name: "bpf_get_func_arg_cnt", Args: [5]ArgKind{ContextArg}, Weight: 150, Types: functions}},
-	{164, Helper{Name: "bpf_for_each_map_elem", Args: [5]ArgKind{MapArg, Callback, StackOrNull, Number}, Weight: 100, Maps: keyed}},
+	{164, Helper{Name: "bpf_for_each_map_elem", Args: [5]ArgKind{MapArg, Callback, StackOrNull, Number}, Weight: 100, Maps: walked}},
 	{165, Helper{Name: "bpf_snprintf", Args: [5]ArgKind{MemoryOutNull, SizeOrZero, String, MemoryOrNull, SizeOrZero}, Weight: 1500, PerWord: 400}},
 	{177, Helper{Name: "bpf_trace_vprintk", Args: [5]ArgKind{Memory, Size, MemoryOrNull, SizeOrZero}, Weight: 1500, PerWord: 400}},
 	{181, Helper{Name: "bpf_loop", Args: [5]ArgKind{Count, Callback, StackOrNull, Number}, Weight: 50}},

@@ -17,6 +17,7 @@ var (
 	outer  = &bpf.MapSpec{Name: "outer", Type: bpf.ArrayOfMaps, KeySize: 4, ValueSize: 4, MaxEntries: 2, Inner: counts}
 	sink   = &bpf.MapSpec{Name: "sink", Type: bpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1, Flags: bpf.WriteOnlyProgram}
 	others = &bpf.MapSpec{Name: "others", Type: bpf.ProgArray, KeySize: 4, ValueSize: 4, MaxEntries: 8}
+	routes = &bpf.MapSpec{Name: "routes", Type: bpf.LPMTrie, KeySize: 8, ValueSize: 8, MaxEntries: 64}
 )
 
 // Short forms for programs: after lookup, R0 is a value of counts or 0; after reserve, a record
@@ -32,7 +33,7 @@ func load(t testing.TB, text string) *bpf.Program {
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return &bpf.Program{Name: "test", Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{counts, ring, frozen, outer, sink, others}}
+	return &bpf.Program{Name: "test", Type: bpf.Kprobe, Insns: insns, Maps: []*bpf.MapSpec{counts, ring, frozen, outer, sink, others, routes}}
 }
 
 // check returns what Check finds with the limits.
@@ -75,6 +76,9 @@ func TestAccepted(t *testing.T) {
 		{"r1 = 10; r2 = subprog[f]; r3 = 0; r4 = 0; call 181; r0 = 0; exit; f: r0 = 0; exit", 477, 0},
 		{"r1 = map[idx:2][0]+4; r0 = *(u32 *)(r1 + 0); exit", 3, 0},
 		{"TAIL; r0 = 0; exit", 45, 0},
+		// A prefix is found, set and removed; on the way to it there is a node for each bit.
+		{"*(u64 *)(r10 - 8) = 32; r1 = map[idx:6]; r2 = r10; r2 += -8; call 1; if r0 == 0 goto out; r1 = *(u64 *)(r0 + 0); out: r0 = 0; exit", 12879, 8},
+		{"*(u64 *)(r10 - 8) = 32; r1 = map[idx:6]; r2 = r10; r2 += -8; r3 = r2; r4 = 0; call 2; r1 = map[idx:6]; r2 = r10; r2 += -8; call 3; r0 = 0; exit", 30969, 8},
 		// Programs may learn addresses: they return, compare and subtract pointers.
 		{"r0 = r1; exit", 2, 0},
 		{"r0 = r10; exit", 2, 0},

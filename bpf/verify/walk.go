@@ -214,6 +214,4 @@ func (w *walk) mapValue(in, second bpf.Insn) reg {
 }
 
 // deepen notes that a function uses so many bytes of stack.
-func (w *walk) deepen(entry, bytes int) {
-	w.depth[entry] = max(w.depth[entry], (bytes+7)&^7)
-}
+func (w *walk) deepen(entry, bytes int) { w.depth[entry] = max(w.depth[entry], (bytes+7)&^7) }

@@ -15,7 +15,7 @@ const root = "../.."
 // pages are the pages of the tree; that of boot/overlay names files of the Go library.
 func pages(t *testing.T) (all []string) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "docs/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "qemu/web/replay/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no pages at %s: %v", pattern, err)

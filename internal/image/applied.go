@@ -1,7 +1,6 @@
 package image
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -49,16 +48,12 @@ func (t toolchain) applied(root, view string) (string, error) {
 		return "", err
 	}
 	goroot := strings.TrimSpace(said)
-	text, err := os.ReadFile(t.overlay)
+	replaced, err := readOverlay(t.overlay)
 	if err != nil {
 		return "", err
 	}
-	var overlay struct{ Replace map[string]string }
-	if err := json.Unmarshal(text, &overlay); err != nil {
-		return "", err
-	}
 	changed := map[string]string{}
-	for name, by := range overlay.Replace {
+	for name, by := range replaced {
 		if below, ok := strings.CutPrefix(name, goroot+"/"); ok {
 			changed[below] = by
 		}

@@ -77,24 +77,26 @@ func Build(opts BuildOptions) (string, error) {
 	}
 	defer unlock()
 
-	var made stamp
-	if len(opts.With) == 0 {
-		out := filepath.Join(dir, opts.name(nil))
-		if made, err = opts.stamp(root, out); err != nil {
-			return "", fmt.Errorf("image: build: %w", err)
-		}
-		if made.fits(out, out+".raw") {
-			opts.warn(made.version)
-			return out, nil
-		}
+	folders, err := foldersOf(opts.With)
+	if err != nil {
+		return "", fmt.Errorf("image: %w", err)
 	}
+	out := filepath.Join(dir, opts.name(folders))
+	raw := out + ".raw"
+	made, err := opts.stamp(root, out)
+	if err != nil {
+		return "", fmt.Errorf("image: build: %w", err)
+	}
+	if made.fits(out, raw) {
+		opts.warn(made.Version)
+		return out, nil
+	}
+	began := time.Now()
 	b, err := opts.prepare(root, dir)
 	if err != nil {
 		return "", err
 	}
 	opts.warn(b.tool.version)
-	out := filepath.Join(dir, opts.name(b.more))
-	raw := out + ".raw"
 	done := opts.step("building the kernel with " + b.tool.version + " (the first time, this takes a minute or two)")
 	err = opts.compile(b, root, raw)
 	done()
@@ -114,7 +116,14 @@ func Build(opts BuildOptions) (string, error) {
 	if err := Finish(raw, out, finish); err != nil {
 		return out, err
 	}
-	return out, made.put(b.tool.version, out, raw)
+	outside, err := opts.outside(b, root, folders)
+	if err != nil {
+		return out, err
+	}
+	if changedSince(began, outside) { // perhaps after it was read
+		return out, nil
+	}
+	return out, made.put(b.tool.version, outside, out, raw)
 }
 
 // warn says that no test was run with this version of Go, if so.
@@ -140,7 +149,11 @@ func (o BuildOptions) prepare(root, dir string) (b builder, err error) {
 		return b, fmt.Errorf("image: build: %w", err)
 	}
 	if len(o.With) > 0 {
-		if b.more, err = withPackages(b.tool, root, dir, slices.Clone(o.With)); err != nil {
+		folders, err := foldersOf(o.With)
+		if err == nil {
+			b.more, err = withPackages(b.tool, root, dir, folders)
+		}
+		if err != nil {
 			return b, fmt.Errorf("image: %w", err)
 		}
 	}
@@ -184,7 +197,8 @@ func (o BuildOptions) compile(b builder, root, raw string) error {
 	return fmt.Errorf("image: %s: %w: %w\n%s", strings.Join(cmd.Args, " "), ErrBuild, err, msg)
 }
 
-func (o BuildOptions) name(more *with) string {
+// name is the image's, with the packages in these folders.
+func (o BuildOptions) name(folders []string) string {
 	name := "sonde"
 	if o.Test {
 		name += "-test"
@@ -198,8 +212,8 @@ func (o BuildOptions) name(more *with) string {
 	for _, tag := range o.Tags {
 		name += "-" + tag
 	}
-	if more != nil {
-		name += "-" + more.name
+	if len(folders) > 0 {
+		name += "-" + withName(folders)
 	}
 	return name + ".elf"
 }
@@ -261,23 +275,18 @@ func Root() (string, error) {
 	if root, ok := rootAbove(); ok {
 		return root, nil
 	}
-	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sonde")
-	var said strings.Builder
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	root := strings.TrimSpace(string(out))
-	if err != nil || root == "" {
-		return "", fmt.Errorf("image: %w: not in the module sonde, nor in one that uses it: %s", ErrBuild, strings.TrimSpace(said.String()))
+	out, err := Output(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sonde"))
+	if err != nil || strings.TrimSpace(out) == "" {
+		return "", fmt.Errorf("image: %w: not in the module sonde, nor in one that uses it: %v", ErrBuild, err)
 	}
-	return root, nil
+	return strings.TrimSpace(out), nil
 }
 
 // rootAbove returns the folder of this module if the working directory is in it, which need not be asked for.
 func rootAbove() (string, bool) {
 	dir, err := os.Getwd()
 	for err == nil {
-		mod, missing := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if missing == nil {
+		if mod, missing := os.ReadFile(filepath.Join(dir, "go.mod")); missing == nil {
 			return dir, strings.HasPrefix(string(mod), "module sonde\n")
 		}
 		above := filepath.Dir(dir)

@@ -70,15 +70,14 @@ func (f *elfFile) lines() (*pcln.Table, error) {
 		}
 		at[i] = s.Value
 	}
-	s := f.view.Section(".gopclntab")
-	if s == nil || at[0] < s.Addr || at[1] < at[0] || at[2] < at[1] || at[2] > s.Addr+s.Size {
-		return nil, fmt.Errorf("no section .gopclntab that has them: %w", ErrLayout)
-	}
-	data, err := s.Data()
+	data, addr, err := f.section(".gopclntab")
 	if err != nil {
 		return nil, err
 	}
-	return pcln.Load(data[at[0]-s.Addr:at[1]-s.Addr], data[at[1]-s.Addr:at[2]-s.Addr], at[3])
+	if at[0] < addr || at[1] < at[0] || at[2] < at[1] || at[2] > addr+uint64(len(data)) {
+		return nil, fmt.Errorf("section .gopclntab does not have them: %w", ErrLayout)
+	}
+	return pcln.Load(data[at[0]-addr:at[1]-addr], data[at[1]-addr:at[2]-addr], at[3])
 }
 
 // read looks at all copies in DWARF. The arguments of one come right after it.

@@ -63,6 +63,20 @@ func (f *elfFile) symbol(name string) (elf.Symbol, error) {
 	return elf.Symbol{}, fmt.Errorf("%s is not in the linked kernel: %w", name, ErrSymbol)
 }
 
+// section returns what is in a section, and its address.
+//
+// Errors: ErrLayout.
+func (f *elfFile) section(name string) (data []byte, addr uint64, err error) {
+	s := f.view.Section(name)
+	if s == nil {
+		return nil, 0, fmt.Errorf("no section %s: %w", name, ErrLayout)
+	}
+	if data, err = s.Data(); err != nil {
+		err = fmt.Errorf("section %s: %w: %w", name, ErrLayout, err)
+	}
+	return data, s.Addr, err
+}
+
 // kernelSymbols returns what the kernel's own table holds.
 func (f *elfFile) kernelSymbols() []kallsyms.Symbol {
 	var syms []kallsyms.Symbol

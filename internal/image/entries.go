@@ -2,46 +2,20 @@ package image
 
 import (
 	"debug/elf"
-	"fmt"
 
 	"sonde/kallsyms/entries"
 	"sonde/kallsyms/pcln"
 )
 
-// appendEntries puts the table of hidden entries after blob, which will be at
-// addr, and its place in the variable called name. A kernel without the
-// variable does not read the table and gets none.
-func (f *elfFile) appendEntries(blob []byte, addr uint64, name string) ([]byte, error) {
-	if _, err := f.symbol(name); err != nil {
-		return blob, nil
-	}
-	found, err := f.entries()
+// entries packs the addresses inside functions that others lead to.
+func (f *elfFile) entries() ([]byte, error) {
+	code, text, err := f.section(".text")
 	if err != nil {
 		return nil, err
 	}
-	table, err := entries.Encode(found)
+	lines, _, err := f.section(".gopclntab")
 	if err != nil {
 		return nil, err
-	}
-	for len(blob)%8 != 0 {
-		blob = append(blob, 0)
-	}
-	return append(blob, table...), f.patch(name, addr+uint64(len(blob)), uint64(len(table)))
-}
-
-// entries returns the addresses inside functions that others lead to.
-func (f *elfFile) entries() ([]uint64, error) {
-	text, pclntab := f.view.Section(".text"), f.view.Section(".gopclntab")
-	if text == nil || pclntab == nil {
-		return nil, fmt.Errorf("no .text or no .gopclntab: %w", ErrLayout)
-	}
-	code, err := text.Data()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLayout, err)
-	}
-	lines, err := pclntab.Data()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLayout, err)
 	}
 	start, err := f.symbol("runtime.text")
 	if err != nil {
@@ -61,7 +35,7 @@ func (f *elfFile) entries() ([]uint64, error) {
 		return nil, err
 	}
 	found = append(found, goexit.Value+1)
-	return append(found, entries.Find(code, text.Addr, f.functions())...), nil
+	return entries.Encode(append(found, entries.Find(code, text, f.functions())...))
 }
 
 // functions returns the symbols of code that have a size.

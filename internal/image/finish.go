@@ -2,6 +2,7 @@ package image
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -41,34 +42,20 @@ type Options struct {
 	// "" means the one in that package. A kernel without it gets no table.
 	EntriesVar string
 
-	// TypesVar is the same for the table of package gotypes; "" means the one in probe/types.
-	TypesVar string
-
-	// Initramfs is an archive for the kernel's tree of files, and InitramfsVar such a
-	// variable for it; "" means "main.initramfs". A kernel without it gets none.
-	Initramfs    []byte
-	InitramfsVar string
+	Initramfs []byte // an archive for the kernel's tree of files
 }
 
+// The same for the table of package gotypes, and for the archive.
+const (
+	typesVar     = "sonde/probe/types.image"
+	initramfsVar = "main.initramfs"
+)
+
 func (o Options) withDefaults() Options {
-	if o.Entry == "" {
-		o.Entry = "pvhentry"
-	}
-	if o.Multiboot == "" {
-		o.Multiboot = "multibootentry"
-	}
-	if o.SymtabVar == "" {
-		o.SymtabVar = "main.symtab"
-	}
-	if o.EntriesVar == "" {
-		o.EntriesVar = "sonde/kallsyms/entries.image"
-	}
-	if o.TypesVar == "" {
-		o.TypesVar = "sonde/probe/types.image"
-	}
-	if o.InitramfsVar == "" {
-		o.InitramfsVar = "main.initramfs"
-	}
+	o.Entry = cmp.Or(o.Entry, "pvhentry")
+	o.Multiboot = cmp.Or(o.Multiboot, "multibootentry")
+	o.SymtabVar = cmp.Or(o.SymtabVar, "main.symtab")
+	o.EntriesVar = cmp.Or(o.EntriesVar, "sonde/kallsyms/entries.image")
 	return o
 }
 
@@ -109,13 +96,13 @@ func finish(raw []byte, opts Options) ([]byte, error) {
 		return nil, err
 	}
 	symbols := table
-	if table, err = f.appendEntries(table, addr, opts.EntriesVar); err != nil {
+	if table, err = f.appendTable(table, addr, opts.EntriesVar, 8, f.entries); err != nil {
 		return nil, err
 	}
-	if table, err = f.appendTypes(table, addr, opts.TypesVar, symbols); err != nil {
+	if table, err = f.appendTable(table, addr, typesVar, 1, func() ([]byte, error) { return f.types(symbols) }); err != nil {
 		return nil, err
 	}
-	if table, err = f.appendInitramfs(table, addr, opts); err != nil {
+	if table, err = f.appendTable(table, addr, initramfsVar, pageSize, func() ([]byte, error) { return opts.Initramfs, nil }); err != nil {
 		return nil, err
 	}
 	if err := f.shrink(); err != nil {
@@ -145,15 +132,19 @@ func finish(raw []byte, opts Options) ([]byte, error) {
 	return f.data, CheckSize(int64(len(f.data)), opts.limit())
 }
 
-// appendInitramfs puts the archive after blob, which will be at addr, and its place
-// in its variable.
-func (f *elfFile) appendInitramfs(blob []byte, addr uint64, opts Options) ([]byte, error) {
-	if _, err := f.symbol(opts.InitramfsVar); err != nil || len(opts.Initramfs) == 0 {
+// appendTable puts a table after blob, which will be at addr, and its place in the variable called name. A kernel
+// without the variable does not read the table, and gets none.
+func (f *elfFile) appendTable(blob []byte, addr uint64, name string, align uint64, content func() ([]byte, error)) ([]byte, error) {
+	if _, err := f.symbol(name); err != nil {
 		return blob, nil
 	}
-	blob = append(blob, make([]byte, alignUp(uint64(len(blob)), pageSize)-uint64(len(blob)))...)
-	err := f.patch(opts.InitramfsVar, addr+uint64(len(blob)), uint64(len(opts.Initramfs)))
-	return append(blob, opts.Initramfs...), err
+	table, err := content()
+	if err != nil || len(table) == 0 {
+		return blob, err
+	}
+	blob = append(blob, make([]byte, alignUp(uint64(len(blob)), align)-uint64(len(blob)))...)
+	err = f.patch(name, addr+uint64(len(blob)), uint64(len(table)))
+	return append(blob, table...), err
 }
 
 func (o Options) limit() int64 {

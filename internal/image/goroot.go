@@ -33,24 +33,8 @@ func outsideCache(goroot, cache, dir string) (string, error) {
 		return goroot, nil
 	}
 	view := filepath.Join(dir, "_goroot", filepath.Base(goroot))
-	if err := os.MkdirAll(view, 0o755); err != nil {
+	if err := os.RemoveAll(view); err != nil {
 		return "", err
 	}
-	entries, err := os.ReadDir(goroot)
-	if err != nil {
-		return "", err
-	}
-	for _, e := range entries {
-		to, link := filepath.Join(goroot, e.Name()), filepath.Join(view, e.Name())
-		if at, err := os.Readlink(link); err == nil && at == to {
-			continue
-		}
-		if err := os.RemoveAll(link); err != nil {
-			return "", err
-		}
-		if err := os.Symlink(to, link); err != nil {
-			return "", err
-		}
-	}
-	return view, nil
+	return view, apply(goroot, view, nil)
 }

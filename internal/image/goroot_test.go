@@ -16,7 +16,7 @@ func TestToolchainInTheModuleCacheGetsAView(t *testing.T) {
 	if err := os.WriteFile(source, []byte("package runtime"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time finds the links
+	for range 2 { // the second time makes the links anew
 		view, err := outsideCache(goroot, cache, dir)
 		if err != nil {
 			t.Fatal(err)

@@ -2,7 +2,6 @@ package image
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"sonde/gotypes"
 )
@@ -17,11 +16,7 @@ type locations struct {
 
 func (f *elfFile) locations() (l locations, err error) {
 	for name, to := range map[string]*[]byte{".debug_loclists": &l.lists, ".debug_addr": &l.addrs} {
-		s := f.view.Section(name)
-		if s == nil {
-			return l, fmt.Errorf("there is no section %s", name)
-		}
-		if *to, err = s.Data(); err != nil {
+		if *to, _, err = f.section(name); err != nil {
 			return l, err
 		}
 	}

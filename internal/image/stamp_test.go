@@ -23,6 +23,9 @@ func TestStampFits(t *testing.T) {
 	}
 	put("go.mod", "module x\n")
 	source, image := put("a/a.go", "package a\n"), put("build/x.elf", "image")
+	elsewhere := t.TempDir()
+	own, outside := filepath.Join(elsewhere, "own.go"), []string{elsewhere, filepath.Join(elsewhere, "sub", "go.mod")}
+	os.WriteFile(own, []byte("package own\n"), 0o644)
 	opts := BuildOptions{}
 	fits := func() bool {
 		s, err := opts.stamp(root, image)
@@ -30,10 +33,10 @@ func TestStampFits(t *testing.T) {
 			t.Fatal(err)
 		}
 		is := s.fits(image)
-		if is && s.version != "go1.99" {
-			t.Errorf("version %q", s.version)
+		if is && s.Version != "go1.99" {
+			t.Errorf("version %q", s.Version)
 		}
-		if err := s.put("go1.99", image); err != nil {
+		if err := s.put("go1.99", outside, image); err != nil {
 			t.Fatal(err)
 		}
 		return is
@@ -58,12 +61,37 @@ func TestStampFits(t *testing.T) {
 		{"build tags", func() { opts.Tags = []string{"other"} }, false},
 		{"the environment of Go", func() { t.Setenv("GOEXPERIMENT", "none") }, false},
 		{"another environment", func() { t.Setenv("COLUMNS", "80") }, true},
+		{"a file elsewhere", func() { os.WriteFile(own, []byte("package OWN\n"), 0o644) }, false},
+		{"a file elsewhere of another time", func() { os.Chtimes(own, later, later) }, true},
+		{"a folder elsewhere", func() { os.Mkdir(filepath.Join(elsewhere, "sub"), 0o755) }, false},
+		{"a module elsewhere", func() { os.WriteFile(outside[1], []byte("module own\n"), 0o644) }, false},
+		{"a test elsewhere", func() { os.WriteFile(filepath.Join(elsewhere, "own_test.go"), nil, 0o644) }, true},
 		{"the image", func() { put("build/x.elf", "other image") }, false},
 	} {
 		c.change()
 		if got := fits(); got != c.fits {
 			t.Errorf("%s: it fits: %v, want %v", c.what, got, c.fits)
 		}
+	}
+}
+
+// TestChangedWhileBuilding: what is saved while the build reads it gives no stamp.
+func TestChangedWhileBuilding(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "own.go")
+	if err := os.WriteFile(file, []byte("package own\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{folder, filepath.Join(folder, "go.mod")}
+	began := time.Now().Add(time.Second)
+	if changedSince(began, paths) {
+		t.Error("a file from before")
+	}
+	if err := os.Chtimes(file, began, began.Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if !changedSince(began, paths) {
+		t.Error("a file that was saved meanwhile")
 	}
 }
 
@@ -85,7 +113,7 @@ func TestSecondBuildAsksNobody(t *testing.T) {
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	for i := range 2 {
 		os.Remove(log)
-		path, err := Build(BuildOptions{Tags: []string{"again"}})
+		path, err := Build(BuildOptions{Tags: []string{"again"}, With: []string{"../../qemu/testdata/mistakes"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,20 +28,16 @@ func (f *elfFile) checkTraps(table []byte) error {
 	if _, err := f.symbol(trapEntry); err != nil {
 		return nil
 	}
-	text := f.view.Section(".text")
-	if text == nil {
-		return fmt.Errorf("no .text: %w", ErrLayout)
-	}
-	code, err := text.Data()
+	code, text, err := f.section(".text")
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrLayout, err)
+		return err
 	}
 	syms, err := kallsyms.Load(table)
 	if err != nil {
 		return err
 	}
 	g := reach.New(syms, func(addr, n uint64) []byte {
-		off := addr - text.Addr
+		off := addr - text
 		if off > uint64(len(code)) || n > uint64(len(code))-off {
 			return nil
 		}

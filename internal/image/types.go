@@ -28,15 +28,10 @@ type typeReader struct {
 	err  error
 }
 
-// Types returns what the DWARF of a linked kernel says of the types of all functions' arguments and
+// readTypes returns what the DWARF of a linked kernel says of the types of all functions' arguments and
 // results.
 //
 // Errors: ErrLayout.
-func Types(d *dwarf.Data) (*gotypes.Info, error) {
-	info, _, err := readTypes(d)
-	return info, err
-}
-
 func readTypes(d *dwarf.Data) (*gotypes.Info, arguments, error) {
 	r := typeReader{d: d, ids: map[dwarf.Offset]gotypes.ID{}, of: arguments{map[dwarf.Offset]uint64{}, map[dwarf.Offset]int{}}}
 	r.info.Types = make([]gotypes.Desc, 1)

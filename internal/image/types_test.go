@@ -24,7 +24,7 @@ func TestTypesOfTheKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := Types(d)
+	want, _, err := readTypes(d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,20 +7,7 @@ import (
 	"sonde/kallsyms"
 )
 
-// appendTypes puts the table of types after blob, which will be at addr, and its place in the variable
-// called name. A kernel without the variable gets none. symbols is the kernel's table of symbols.
-func (f *elfFile) appendTypes(blob []byte, addr uint64, name string, symbols []byte) ([]byte, error) {
-	if _, err := f.symbol(name); err != nil {
-		return blob, nil
-	}
-	table, err := f.types(symbols)
-	if err != nil {
-		return nil, err
-	}
-	return append(blob, table...), f.patch(name, addr+uint64(len(blob)), uint64(len(table)))
-}
-
-// types packs what the DWARF of the kernel says of types.
+// types packs what the DWARF of the kernel says of types. symbols is the kernel's table of symbols.
 func (f *elfFile) types(symbols []byte) ([]byte, error) {
 	d, err := f.view.DWARF()
 	if err != nil {

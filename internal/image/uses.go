@@ -45,13 +45,9 @@ func (f *elfFile) uses(part func(symbol string) string) (map[string]*Use, error)
 			of(s.Name).Data += int(s.Size)
 		}
 	}
-	section := f.view.Section(".gopclntab")
-	if section == nil {
-		return nil, fmt.Errorf("no .gopclntab: %w", ErrLayout)
-	}
-	tab, err := section.Data()
+	tab, _, err := f.section(".gopclntab")
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLayout, err)
+		return nil, err
 	}
 	p := newRuntimeTables(tab)
 	for i := range p.n {
@@ -107,9 +103,9 @@ func Uses(path string, least int) (list []Use, err error) {
 	small.Part = fmt.Sprintf("%d smaller packages", n)
 	opts := Options{}.withDefaults()
 	list = append(list, shared, small,
-		Use{Part: "programs in the archive", Data: f.blob(opts.InitramfsVar)},
+		Use{Part: "programs in the archive", Data: f.blob(initramfsVar)},
 		Use{Part: "names and addresses of functions and variables", Data: f.blob(opts.SymtabVar)},
-		Use{Part: "types of arguments", Data: f.blob(opts.TypesVar)},
+		Use{Part: "types of arguments", Data: f.blob(typesVar)},
 		Use{Part: "entries into functions", Data: f.blob(opts.EntriesVar)},
 		Use{Part: "what debuggers read", Data: f.debug()})
 	rest := Use{Part: "the rest: descriptions of types, headers, alignment", Data: len(raw)}

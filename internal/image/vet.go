@@ -50,15 +50,12 @@ var onlyInOverlay = regexp.MustCompile(`(?m)^runtime/goos: .*: chdir .*/runtime/
 // they have no tests: those are for the host.
 func (b builder) vetted(root, dir, tags string) (packages []string, overlay string, err error) {
 	const form = "{{if .Module}}{{if .Module.Main}}{{.ImportPath}}\t{{$d := .Dir}}{{range .TestGoFiles}}{{$d}}/{{.}}\t{{end}}{{range .XTestGoFiles}}{{$d}}/{{.}}\t{{end}}{{end}}{{end}}"
-	cmd := b.command(root, "list", "-deps", "-overlay="+b.overlay(), "-tags", tags, "-f", form, "sonde/boot")
-	var said strings.Builder
-	cmd.Stderr = &said
-	out, err := cmd.Output()
+	out, err := Output(b.command(root, "list", "-deps", "-overlay="+b.overlay(), "-tags", tags, "-f", form, "sonde/boot"))
 	if err != nil {
-		return nil, "", fmt.Errorf("%w\n%s", err, said.String())
+		return nil, "", err
 	}
 	hidden := map[string]string{}
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out) {
 		f := strings.Split(strings.TrimSpace(line), "\t")
 		packages = append(packages, f[0])
 		for _, test := range f[1:] {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -22,7 +23,6 @@ var ErrModule = errors.New("not a package for the kernel")
 // The file is not written into boot: it is in the overlay, so that nothing in
 // the tree changes, and two builds with other packages do not meet.
 type with struct {
-	name    string // of the image
 	dir     string // below build: for all files that are made
 	work    string // the workspace
 	overlay map[string]string
@@ -32,12 +32,11 @@ type with struct {
 // noModule is the go.mod of a folder that has none and lies in no module.
 const noModule = "module %s\n\ngo %s\n"
 
-// withPackages looks for the packages in the folders, each with all below it.
+// foldersOf returns the paths of BuildOptions.With from the root.
 //
-// Errors: ErrModule, wrapped with the folder and what is wrong with it; those of go list.
-func withPackages(tool toolchain, root, build string, folders []string) (*with, error) {
-	hash := fnv.New32a()
-	for i, f := range folders {
+// Errors: ErrModule if one is a file; those of stat.
+func foldersOf(with []string) (folders []string, err error) {
+	for _, f := range with {
 		abs, err := filepath.Abs(f)
 		if err != nil {
 			return nil, err
@@ -47,11 +46,26 @@ func withPackages(tool toolchain, root, build string, folders []string) (*with, 
 		} else if !info.IsDir() {
 			return nil, fmt.Errorf("%s: %w: it is a file; give the folder", f, ErrModule)
 		}
-		folders[i] = abs
-		fmt.Fprintln(hash, abs)
+		folders = append(folders, abs)
 	}
-	w := &with{name: fmt.Sprintf("with-%08x", hash.Sum32()), overlay: map[string]string{}}
-	w.dir = filepath.Join(build, "_"+w.name)
+	return folders, nil
+}
+
+// withName names the images with the packages in these folders.
+func withName(folders []string) string {
+	hash := fnv.New32a()
+	for _, f := range folders {
+		fmt.Fprintln(hash, f)
+	}
+	return fmt.Sprintf("with-%08x", hash.Sum32())
+}
+
+// withPackages looks for the packages in the folders, each with all below it.
+//
+// Errors: ErrModule, wrapped with the folder and what is wrong with it; those of go list.
+func withPackages(tool toolchain, root, build string, folders []string) (*with, error) {
+	w := &with{overlay: map[string]string{}}
+	w.dir = filepath.Join(build, "_"+withName(folders))
 	if err := os.MkdirAll(w.dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -64,6 +78,41 @@ func withPackages(tool toolchain, root, build string, folders []string) (*with, 
 		}
 	}
 	return w, w.write(tool, root)
+}
+
+// outside lists what the packages in these folders were made of: the folders with all below them, what
+// says which module they are in, and the folders of what they import from outside the tree.
+//
+// Errors: those of go list.
+func (o BuildOptions) outside(b builder, root string, folders []string) (paths []string, err error) {
+	if len(folders) == 0 {
+		return nil, nil
+	}
+	for _, f := range folders {
+		err := filepath.WalkDir(f, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() {
+				paths = append(paths, path)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for above := ""; above != f; {
+			above, f = f, filepath.Dir(f)
+			paths = append(paths, filepath.Join(above, "go.mod"), filepath.Join(above, "go.sum"), filepath.Join(above, "go.work"))
+		}
+	}
+	const form = "{{if not .Standard}}{{$d := .Dir}}{{$d}}{{range .EmbedFiles}}\n{{$d}}/{{.}}{{end}}{{end}}"
+	args := append([]string{"list", "-deps", "-overlay=" + b.overlay(), "-tags", o.tags(), "-f", form}, b.more.imports...)
+	out, err := Output(b.command(root, args...))
+	for path := range strings.Lines(out) {
+		path = strings.TrimSuffix(path, "\n")
+		if path != "" && !strings.HasPrefix(path, root+string(filepath.Separator)) && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths, err
 }
 
 // workspace writes the go.work of this module and those that the folders lie in.
@@ -172,19 +221,27 @@ func (w *with) writeOverlay(tool toolchain) (path string, err error) {
 
 // mergeOverlay writes an overlay with more files in it.
 func mergeOverlay(path string, more map[string]string, merged string) error {
-	text, err := os.ReadFile(path)
+	all, err := readOverlay(path)
 	if err != nil {
 		return err
 	}
-	var all struct{ Replace map[string]string }
-	if err := json.Unmarshal(text, &all); err != nil {
-		return err
-	}
-	maps.Copy(all.Replace, more)
-	if text, err = json.Marshal(all); err != nil {
+	maps.Copy(all, more)
+	text, err := json.Marshal(map[string]any{"Replace": all})
+	if err != nil {
 		return err
 	}
 	return os.WriteFile(merged, text, 0o644)
+}
+
+// readOverlay returns what takes the place of which files.
+func readOverlay(path string) (map[string]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var overlay struct{ Replace map[string]string }
+	err = json.Unmarshal(text, &overlay)
+	return overlay.Replace, err
 }
 
 // ask runs the go command in a folder and returns what it prints.
@@ -192,6 +249,13 @@ func (t toolchain) ask(folder string, env []string, args ...string) (string, err
 	cmd := exec.Command(t.goCmd, args...)
 	cmd.Dir = folder
 	cmd.Env = slices.Concat(os.Environ(), t.env, env)
+	return Output(cmd)
+}
+
+// Output runs a command and returns what it prints.
+//
+// Errors: that of the command, with what it has said.
+func Output(cmd *exec.Cmd) (string, error) {
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.Output()

@@ -43,9 +43,7 @@ func second(f *frame, in bpf.Insn) uint64 {
 }
 
 // extend returns the low n bits of v, sign-extended.
-func extend(v uint64, n int) uint64 {
-	return uint64(int64(v<<(64-n)) >> (64 - n))
-}
+func extend(v uint64, n int) uint64 { return uint64(int64(v<<(64-n)) >> (64 - n)) }
 
 func byteOrder(in bpf.Insn, v uint64) uint64 {
 	swap := in.Is64() || in.UsesSrc()

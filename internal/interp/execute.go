@@ -17,8 +17,7 @@ func (m *Machine) execute(f *frame) error {
 			return m.refusal(f, fmt.Sprintf("is not executed: %d instructions were, and that is the limit", limit))
 		}
 		m.Steps++
-		done, err := m.step(f)
-		if err != nil || done {
+		if done, err := m.step(f); err != nil || done {
 			return err
 		}
 		if !m.isInsn(f.next) {
@@ -31,9 +30,7 @@ func (m *Machine) execute(f *frame) error {
 	}
 }
 
-func (m *Machine) isInsn(pc int) bool {
-	return pc >= 0 && pc < len(m.insns) && m.begins[pc]
-}
+func (m *Machine) isInsn(pc int) bool { return pc >= 0 && pc < len(m.insns) && m.begins[pc] }
 
 // step executes one instruction and tells whether it is an exit. Errors are those of functions
 // that it calls; what is wrong with the instruction is in f.why.

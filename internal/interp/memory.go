@@ -3,6 +3,7 @@ package interp
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"sonde/bpf"
 )
@@ -11,93 +12,71 @@ import (
 //
 // Errors: what was tried, and why it is refused.
 func (m *Machine) Read(addr uint64, n int) ([]byte, error) {
-	bytes, written, err := m.find(addr, n)
-	if err == nil && !all(written) {
+	at, err := m.find(addr, n)
+	if err == nil && slices.Contains(at.written, false) {
 		err = fmt.Errorf("not all of this stack was written before")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %d bytes at %#x: %w", n, addr, err)
 	}
-	return append([]byte(nil), bytes...), nil
+	return slices.Clone(at.Bytes), nil
 }
 
 // Write writes data at addr. It is for helpers.
 //
 // Errors: what was tried, and why it is refused; nothing is written then.
 func (m *Machine) Write(addr uint64, data []byte) error {
-	bytes, written, err := m.find(addr, len(data))
-	if err == nil && m.readOnly(addr) {
-		err = fmt.Errorf("%s is read-only", m.name(addr))
+	at, err := m.find(addr, len(data))
+	if err == nil && !at.Writable {
+		err = fmt.Errorf("%s is read-only", at.Name)
 	}
 	if err != nil {
 		return fmt.Errorf("writing %d bytes at %#x: %w", len(data), addr, err)
 	}
-	copy(bytes, data)
-	for i := range written {
-		written[i] = true
+	copy(at.Bytes, data)
+	for i := range at.written {
+		at.written[i] = true
 	}
 	return nil
 }
 
-// find returns the n bytes at addr, and of stack which of them were written.
-func (m *Machine) find(addr uint64, n int) (bytes []byte, written []bool, err error) {
+// memory is a region, or the stack of a function in progress, of which it is known which bytes were written.
+type memory struct {
+	Region
+	written []bool
+}
+
+// all yields all memory that the program can access.
+func (m *Machine) all(yield func(memory) bool) {
 	for _, f := range m.frames {
-		if off, ok, err := within(addr, n, f.top-StackSize, StackSize, "the stack"); ok || err != nil {
-			return part(f.stack[:], off, n, ok), part(f.written[:], off, n, ok), err
+		if !yield(memory{Region{"the stack", f.top - StackSize, f.stack[:], true}, f.written[:]}) {
+			return
 		}
 	}
 	for _, r := range m.Regions {
-		if off, ok, err := within(addr, n, r.Base, len(r.Bytes), r.Name); ok || err != nil {
-			return part(r.Bytes, off, n, ok), nil, err
+		if !yield(memory{r, nil}) {
+			return
 		}
 	}
-	return nil, nil, fmt.Errorf("no memory is there")
 }
 
-func part[T any](s []T, off uint64, n int, ok bool) []T {
-	if !ok {
-		return nil
-	}
-	return s[off : off+uint64(n)]
-}
-
-// within tells whether the n bytes at addr lie in the memory of size bytes at base. If they only
-// begin there, that is an error.
-func within(addr uint64, n int, base uint64, size int, name string) (off uint64, ok bool, err error) {
-	off = addr - base
-	if off >= uint64(size) {
-		return 0, false, nil
-	}
-	if left := uint64(size) - off; uint64(n) > left {
-		return 0, false, fmt.Errorf("%s ends %d bytes behind this address", name, left)
-	}
-	return off, true, nil
-}
-
-// region returns the region that has a byte at addr, or nil.
-func (m *Machine) region(addr uint64) *Region {
-	for i := range m.Regions {
-		if r := &m.Regions[i]; addr-r.Base < uint64(len(r.Bytes)) {
-			return r
+// find returns the n bytes at addr.
+func (m *Machine) find(addr uint64, n int) (memory, error) {
+	for at := range m.all {
+		off := addr - at.Base
+		if off >= uint64(len(at.Bytes)) {
+			continue
 		}
-	}
-	return nil
-}
-
-func (m *Machine) readOnly(addr uint64) bool {
-	r := m.region(addr)
-	return r != nil && !r.Writable
-}
-
-func (m *Machine) name(addr uint64) string { return m.region(addr).Name }
-
-func all(written []bool) bool {
-	for _, w := range written {
-		if !w {
-			return false
+		if left := uint64(len(at.Bytes)) - off; uint64(n) > left {
+			return at, fmt.Errorf("%s ends %d bytes behind this address", at.Name, left)
 		}
+		at.Bytes = at.Bytes[off : off+uint64(n)]
+		if at.written != nil {
+			at.written = at.written[off : off+uint64(n)]
+		}
+		return at, nil
 	}
-	return true
+	return memory{}, fmt.Errorf("no memory is there")
 }
 
 // load reads a number of 1, 2, 4 or 8 bytes.
@@ -128,9 +107,7 @@ func (m *Machine) store(f *frame, addr uint64, size int, v uint64) {
 }
 
 // address returns the address that a load or store accesses through r.
-func address(f *frame, in bpf.Insn, r uint8) uint64 {
-	return f.get(r) + uint64(int64(in.Off))
-}
+func address(f *frame, in bpf.Insn, r uint8) uint64 { return f.get(r) + uint64(int64(in.Off)) }
 
 // loadRegister executes a load.
 func (m *Machine) loadRegister(f *frame, in bpf.Insn) {

@@ -5,7 +5,7 @@
 //
 //   - A goroutine is preempted only where the program counter is in a Go function that allows it.
 //     Neither the code, nor the trampoline, nor the helpers here are, which are assembly, too: so
-//     nobody walks a stack that has a frame of the code on it. That is also why helpers in Go are
+//     nothing walks a stack that has a frame of the code on it. That is also why helpers in Go are
 //     out of the question here: they could be preempted.
 //   - Signal handlers have a stack of their own, and get the goroutine from the thread, not from
 //     R14.

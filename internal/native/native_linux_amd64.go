@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -63,6 +64,9 @@ type Machine struct {
 	stack []byte
 	cpu   []byte
 }
+
+// Word is the first word of memory, for what else changes it while code runs.
+func Word(memory []byte) *atomic.Uint64 { return (*atomic.Uint64)(at(AddressOf(memory))) }
 
 // New returns a machine whose CPU's word at GS+0 is cpu, and locks the goroutine to its thread.
 func New(t testing.TB, cpu uint64) *Machine {

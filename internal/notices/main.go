@@ -96,14 +96,15 @@ func notices() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// linked returns the modules of the packages in the kernel and in the programs of its image.
+// linked returns the modules of the packages in the kernel, in the programs of its image, and in the launcher.
 func linked() ([]module, error) {
 	const form = "{{with .Module}}{{.Path}} {{.Version}} {{.Dir}}{{end}}"
 	kernel, err := image.Go("list", "-deps", "-f", form, "sonde/boot")
 	if err != nil {
 		return nil, err
 	}
-	programs := exec.Command("go", "list", "-deps", "-f", form, "sonde/user")
+	// The launcher is in a release.
+	programs := exec.Command("go", "list", "-deps", "-f", form, "sonde/user", "sonde/qemu")
 	programs.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
 	a, err := list(kernel)
 	if err != nil {
@@ -115,7 +116,7 @@ func linked() ([]module, error) {
 
 // list reads the modules that a command prints, without our own.
 func list(cmd *exec.Cmd) (modules []module, err error) {
-	out, err := output(cmd)
+	out, err := image.Output(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -125,16 +126,6 @@ func list(cmd *exec.Cmd) (modules []module, err error) {
 		}
 	}
 	return modules, nil
-}
-
-func output(cmd *exec.Cmd) (string, error) {
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, &said)
-	}
-	return string(out), nil
 }
 
 // write adds the texts that come with a module. A module without a licence is an error.

@@ -1,12 +1,9 @@
-//go:build unix
-
 // Package quick has the limits of tests on the host. What must take no time is bounded by the processor's
 // time, which does not depend on what else the host has to do, as the time of day does. What is waited for
 // has as long as any host may need.
 package quick
 
 import (
-	"syscall"
 	"testing"
 	"time"
 )
@@ -31,14 +28,4 @@ func within(t testing.TB, limit time.Duration, f func()) {
 	if took := used(t) - before; took > limit {
 		t.Errorf("it took %v of the processor's time, more than %v", took, limit)
 	}
-}
-
-// used is the processor's time that this process has had.
-func used(t testing.TB) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(syscall.TimevalToNsec(u.Utime) + syscall.TimevalToNsec(u.Stime))
 }

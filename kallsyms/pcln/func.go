@@ -28,12 +28,8 @@ type Func struct {
 	record    []byte
 }
 
-// Flags of a function (abi.FuncFlag).
-const (
-	Outermost uint8 = 1 << iota // nothing has called it
-	WritesSP                    // it changes stacks
-	Assembly                    // it is written in assembly
-)
+// Assembly is the flag of a function that is written in assembly (abi.FuncFlagAsm).
+const Assembly uint8 = 1 << 2
 
 // Flags returns the function's flags; false: its record is not there.
 //

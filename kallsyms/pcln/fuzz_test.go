@@ -60,6 +60,12 @@ func TestTinyTable(t *testing.T) {
 	if p := table.Line("g.go", 7); len(p) != 1 || p[0].Copy != 0 || p[0].Spans[0].Begin != 0x1008 {
 		t.Errorf("%+v", p)
 	}
+	if all := table.Between("f.go", 1, 9); len(all) != 1 || len(all[3]) != 1 {
+		t.Errorf("%v", all)
+	}
+	if file, first, last := f.Extent(); file != "f.go" || first != 3 || last != 3 {
+		t.Errorf("the function is in %s, %d to %d", file, first, last)
+	}
 	if all := slices.Collect(table.Inlined); !slices.Equal(all, []string{"main.g"}) {
 		t.Error(all)
 	}

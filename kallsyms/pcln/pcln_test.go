@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"debug/gosym"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -139,5 +140,26 @@ func TestCopiesAgreeWithDWARF(t *testing.T) {
 	}
 	if t.Logf("%d inlined subroutines", copies); copies < 10_000 || missing*1000 > copies {
 		t.Errorf("%d of %d ranges are missing", missing, copies)
+	}
+}
+
+// TestBetweenIsEachLine: what one walk says of a file is what a walk for each line says; and a function is within its extent.
+func TestBetweenIsEachLine(t *testing.T) {
+	table, _ := linked(t)
+	const file = "sonde/kernel/vfs/io.go"
+	all := table.Between(file, 1, 1<<20)
+	lines := table.Lines(file)
+	if len(lines) < 20 || len(all) != len(lines) {
+		t.Fatalf("%d lines, of %d", len(all), len(lines))
+	}
+	for _, line := range lines {
+		if !reflect.DeepEqual(all[line], table.Line(file, line)) {
+			t.Errorf("line %d: %v", line, all[line])
+		}
+		for _, p := range all[line] {
+			if in, first, last := p.Func.Extent(); p.Copy < 0 && in == file && (line < first || line > last) {
+				t.Errorf("line %d of %s is not from %d to %d", line, p.Func.Name(), first, last)
+			}
+		}
 	}
 }

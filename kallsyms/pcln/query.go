@@ -15,11 +15,16 @@ type Part struct {
 
 // Line returns the code of a line of a file, by the file's whole name: a Part for each function, and
 // for each copy, that it is in. The copies that it calls are part of it.
-func (t *Table) Line(file string, line int) (parts []Part) {
+func (t *Table) Line(file string, line int) []Part { return t.Between(file, line, line)[line] }
+
+// Between is Line of all lines from first to last, by line, in one walk through all functions.
+func (t *Table) Between(file string, first, last int) map[int][]Part {
+	all := map[int][]Part{}
 	t.inFile(file, func(f Func, s Span, in frame) {
-		if in.line != line {
+		if in.line < first || in.line > last {
 			return
 		}
+		parts := all[in.line]
 		for i := len(parts) - 1; i >= 0 && parts[i].Func.Addr == f.Addr; i-- {
 			p := &parts[i]
 			if p.Copy != in.copy {
@@ -30,9 +35,32 @@ func (t *Table) Line(file string, line int) (parts []Part) {
 			}
 			return
 		}
-		parts = append(parts, Part{f, in.copy, []Span{s}})
+		all[in.line] = append(parts, Part{f, in.copy, []Span{s}})
 	})
-	return parts
+	return all
+}
+
+// Extent returns the file of the function's entry, and the first and the last line there that have code of it;
+// "": it has none.
+func (f Func) Extent() (file string, first, last int) {
+	calls := map[int]frame{}
+	from := none
+	for s := range f.Spans {
+		in := frame{s.Copy, s.Line, s.file}
+		for in.copy >= 0 {
+			in = f.caller(in.copy, calls)
+		}
+		if from == none {
+			from, first, last = in.file, in.line, in.line
+		}
+		if in.file == from && in.line > 0 {
+			first, last = min(first, in.line), max(last, in.line)
+		}
+	}
+	if from == none {
+		return "", 0, 0
+	}
+	return text(f.t.files, from), first, last
 }
 
 // Lines returns the lines of a file that have code, ascending.

@@ -38,6 +38,7 @@ const headers = `
 #include <sys/prctl.h>
 #include <poll.h>
 #include <dirent.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <ucontext.h>
@@ -84,9 +85,10 @@ var layouts = []struct {
 	{Iovec{}, "struct iovec", "Len=iov_len"},
 	{Mmsghdr{}, "struct mmsghdr", "Len=msg_len"},
 	{PollFD{}, "struct pollfd", "Events=events Revents=revents"},
-	{EpollEvent{}, "struct epoll_event", "Data=data"},
 	{Termios{}, "struct asm_termios", "Lflag=c_lflag Line=c_line CC=c_cc"},
 	{Winsize{}, "struct winsize_", "YPixel=d"},
+	{ELFHeader{}, "Elf64_Ehdr", "Machine=e_machine Entry=e_entry Phoff=e_phoff Ehsize=e_ehsize Phnum=e_phnum SectionNames=e_shstrndx"},
+	{ELFSegment{}, "Elf64_Phdr", "Flags=p_flags Offset=p_offset VAddr=p_vaddr FileSize=p_filesz MemSize=p_memsz Align=p_align"},
 }
 
 // cc compiles and runs a program with the host's C compiler.

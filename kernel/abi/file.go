@@ -208,12 +208,6 @@ const (
 	EPOLL_CTL_MOD = 3
 )
 
-// EpollEvent is struct epoll_event, which is packed on x86-64.
-type EpollEvent struct {
-	Events uint32
-	Data   [2]uint32
-}
-
 // Dirent64Head is how long struct linux_dirent64 is before the name.
 const Dirent64Head = 19
 

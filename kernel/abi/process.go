@@ -144,6 +144,8 @@ const (
 	PR_SET_NAME            = 15
 	PR_GET_NAME            = 16
 	PR_CAPBSET_READ        = 23
+	PR_GET_TSC             = 25
+	PR_SET_TSC             = 26
 	PR_SET_TIMERSLACK      = 29
 	PR_GET_TIMERSLACK      = 30
 	PR_SET_CHILD_SUBREAPER = 36
@@ -151,6 +153,12 @@ const (
 	PR_SET_NO_NEW_PRIVS    = 38
 	PR_GET_NO_NEW_PRIVS    = 39
 	PR_SET_VMA             = 0x53564d41
+)
+
+// Values of PR_SET_TSC.
+const (
+	PR_TSC_ENABLE  = 1
+	PR_TSC_SIGSEGV = 2
 )
 
 // What futex does, and flags beside it.

@@ -69,6 +69,4 @@ func (t Timespec) Duration() time.Duration {
 }
 
 // Duration is Timespec.Duration.
-func (t Timeval) Duration() time.Duration {
-	return Timespec{t.Sec, t.Usec * 1000}.Duration()
-}
+func (t Timeval) Duration() time.Duration { return Timespec{t.Sec, t.Usec * 1000}.Duration() }

@@ -47,15 +47,7 @@ const (
 
 // String returns the reason in words.
 func (c Code) String() string {
-	switch c {
-	case OK:
-		return "ok"
-	case NoRSDP:
-		return "no valid RSDP"
-	case NoRoot:
-		return "no valid RSDT or XSDT"
-	}
-	return "unknown"
+	return [...]string{OK: "ok", NoRSDP: "no valid RSDP", NoRoot: "no valid RSDT or XSDT"}[c]
 }
 
 // Table signatures as little-endian words.
@@ -73,7 +65,7 @@ const (
 
 const maxRoot = 1024 // entries of the root table looked at
 
-// Parse reads the tables behind the RSDP at physical address rsdp into out.
+// Parse reads the tables to which the RSDP at physical address rsdp leads into out.
 // Of tables that should exist once, the first good one counts.
 //
 // Errors: NoRSDP, NoRoot; out.Found is then false.

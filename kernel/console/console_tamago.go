@@ -10,6 +10,7 @@ package console
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -35,13 +36,13 @@ func Init(m *acpi.MADT, keymap string) (err error) {
 			continue
 		}
 		p := &lines[i]
-		if p.IRQ == 0 || irq.Request(m, p.IRQ, p.Name, func() { receive(p) }) != nil {
+		if p.IRQ == 0 || irq.Request(m, p.IRQ, p.Name, func() { arrive(p) }) != nil {
 			go ask(p)
 			continue
 		}
 		p.EnableReceive()
 	}
-	if terminal&Screen != 0 && screen.Main.On() {
+	if TakesKeyboard() {
 		unknown := setLayout(keymap)
 		err = initKeyboard(m)
 		keyboardWorks = err == nil
@@ -53,23 +54,36 @@ func Init(m *acpi.MADT, keymap string) (err error) {
 // keyboardWorks is written once at boot.
 var keyboardWorks bool
 
-// LacksKeyboard reports whether the screen is the terminal, and there is no keyboard to it.
+// TakesKeyboard reports whether the screen is the terminal: keyboards belong to it.
+func TakesKeyboard() bool { return terminal&Screen != 0 && screen.Main.On() }
+
+// LacksKeyboard reports whether the screen is the terminal, and no PS/2 keyboard, or what imitates one, belongs to it.
 //
 // Context: goroutine, after Init.
-func LacksKeyboard() bool { return terminal&Screen != 0 && screen.Main.On() && !keyboardWorks }
+func LacksKeyboard() bool { return TakesKeyboard() && !keyboardWorks }
 
 // ask looks for input of p often enough that its 16 bytes do not overflow at 115,200 baud.
 func ask(p *serial.Port) {
 	for {
 		time.Sleep(time.Millisecond)
-		receive(p)
+		arrive(p)
 	}
 }
 
-// Write writes p to all consoles that get the log; a newline begins a new line.
+// withoutLog is the Set of consoles that the log has left for messages (Link.Present).
+var withoutLog atomic.Uint32
+
+// Write writes p to all consoles that get the log; a newline begins a new line. What a dying kernel says goes to all
+// of them.
 //
 // Context: any.
-func Write(p []byte) { write(logTo, p) }
+func Write(p []byte) {
+	to := logTo
+	if !screen.Main.Dying() {
+		to &^= Set(withoutLog.Load())
+	}
+	write(to, p)
+}
 
 func write(to Set, p []byte) {
 	for i := range lines {
@@ -112,13 +126,16 @@ func putc(c byte) {
 // Context: any.
 func WriteString(s string) { Write(unsafe.Slice(unsafe.StringData(s), len(s))) }
 
+// output is held while something is written to the terminal, or a message to a line that is the terminal's, too.
+var output sync.Mutex
+
 // Output is the screen side of the terminal, an io.Writer.
-type Output struct{ mu sync.Mutex }
+type Output struct{}
 
 // Write implements io.Writer.
-func (o *Output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func (*Output) Write(p []byte) (int, error) {
+	output.Lock()
+	defer output.Unlock()
 	write(terminal, p)
 	return len(p), nil
 }
@@ -128,6 +145,8 @@ type raw struct{}
 
 // Write implements io.Writer.
 func (raw) Write(p []byte) (int, error) {
+	output.Lock()
+	defer output.Unlock()
 	for i := range lines {
 		if terminal>>i&1 != 0 {
 			lines[i].WriteRaw(p)

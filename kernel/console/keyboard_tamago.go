@@ -65,7 +65,7 @@ func pressed() {
 	flags := ring.mu.Lock()
 	for s := cpu.In8(kbdStatus); s&kbdFull != 0 && s != 0xff; s = cpu.In8(kbdStatus) {
 		if c := cpu.In8(kbdData); s&kbdIsMouse == 0 {
-			typed(fromKeyboard | uint16(c))
+			ring.put(fromKeyboard | uint16(c))
 		}
 	}
 	ring.mu.Unlock(flags)

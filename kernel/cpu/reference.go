@@ -99,8 +99,7 @@ func (ref *reference) sample(tsc func() uint64) (t, r uint64) {
 	for range 16 {
 		t0 := tsc()
 		v := ref.read()
-		t1 := tsc()
-		if t1-t0 < best {
+		if t1 := tsc(); t1-t0 < best {
 			best, t, r = t1-t0, t0+(t1-t0)/2, v
 		}
 	}

@@ -209,10 +209,8 @@ func begin() {
 // Context: trap.
 func Fatal(r *amd64.Regs, addr uint64) {
 	begin()
-	nameSuspect()
 	explain(r, addr)
-	dump(r, trap.G(r))
-	end(amd64.VectorName(uint8(r.Vector)))
+	end(amd64.VectorName(uint8(r.Vector)), r, trap.G(r))
 }
 
 // explain says what the exception means, in the words a Linux user knows.
@@ -230,9 +228,13 @@ func explain(r *amd64.Regs, addr uint64) {
 	printk.Emerg("%s, error code %#x", amd64.VectorName(uint8(r.Vector)), r.Err)
 }
 
-func end(why string) {
+// end reports where, on g, the kernel ended with registers r, and ends the machine.
+func end(why string, r *amd64.Regs, g unsafe.Pointer) {
+	dump(r, g)
+	nameSuspect()
 	printk.Emerg("---[ end Kernel panic - not syncing: %s ]---", why)
 	printk.Flush()
+	stamp(why, r, g)
 	power.Exit(exitcode.Crash)
 }
 
@@ -264,8 +266,6 @@ func exited(r *amd64.Regs) {
 	var g unsafe.Pointer
 	at = *r
 	at.IP, at.SP, at.BP, g = goruntime.ExitContext()
-	nameSuspect()
 	printk.Emerg("Go runtime: exit status %d", exitCode)
-	dump(&at, g)
-	end("Go runtime gave up")
+	end("Go runtime gave up", &at, g)
 }

@@ -38,7 +38,7 @@ func Symbol(addr uint64) string {
 // suspect is what SetSuspect set.
 var suspect atomic.Pointer[func(id int)]
 
-// SetSuspect makes f print, before a crash on CPU id is reported, who may have caused it.
+// SetSuspect makes f print, at the end of a crash's report, which may be long, who on CPU id may have caused it.
 //
 // Context: goroutine; f runs in any.
 func SetSuspect(f func(id int)) { suspect.Store(&f) }
@@ -124,7 +124,7 @@ const maxCalls = 32
 func Backtrace(level printk.Level, r *amd64.Regs, g unsafe.Pointer) {
 	printk.Printk(level, "Call Trace:")
 	var pcs [maxCalls]uintptr
-	n := stack.CallersOf(g, r, pcs[:])
+	n := stack.LinesOf(g, r, pcs[:])
 	if n == 0 {
 		printk.Printk(level, " (no stack known here)")
 	}
@@ -167,7 +167,7 @@ func (h *Handler) runs(pc uintptr) bool {
 func Mistaken(h Handler, why, text string, r *amd64.Regs) {
 	g := trap.G(r)
 	var pcs [maxCalls]uintptr
-	m := FindMistake(pcs[:stack.CallersOf(g, r, pcs[:])], h.runs, goruntime.Where, why)
+	m := FindMistake(pcs[:stack.LinesOf(g, r, pcs[:])], h.runs, goruntime.Where, why)
 	if text == "" {
 		text = m.By
 	}

@@ -49,13 +49,8 @@ const (
 
 // String completes the sentence "it ...".
 func (e Ending) String() string {
-	switch e {
-	case Crash:
-		return "crashed"
-	case Restart:
-		return "restarted the machine"
-	case Off:
-		return "turned the machine off"
+	if says := [...]string{Crash: "crashed", Restart: "restarted the machine", Off: "turned the machine off"}; e != Silent && int(e) < len(says) {
+		return says[e]
 	}
 	return "was reset unexpectedly"
 }

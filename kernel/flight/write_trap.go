@@ -1,6 +1,6 @@
 package flight
 
-// Trap context. Writers interrupt each other at any instruction, and nobody waits: a
+// Trap context. Writers interrupt each other at any instruction, and nothing waits: a
 // record that two have written at a time does not fit its checksum.
 
 const (

@@ -74,6 +74,21 @@ func Goid(g unsafe.Pointer) uint64 {
 // Context: any, where g cannot run meanwhile, or is the caller's.
 func Thread(g unsafe.Pointer) unsafe.Pointer { return runtime.SondeThread(g) }
 
+// Current returns the goroutine that g is, or that g serves as the stack of its scheduler; nil for none.
+//
+// Context: any, where g cannot run meanwhile.
+func Current(g unsafe.Pointer) unsafe.Pointer { return runtime.SondeCurrent(g) }
+
+// Ended reports whether goroutine g has ended.
+//
+// Context: any.
+func Ended(g unsafe.Pointer) bool { return runtime.SondeEnded(g) }
+
+// Left returns where goroutine g continues, which leaves its CPU or has left it; 0: it runs.
+//
+// Context: any, where g cannot run meanwhile.
+func Left(g unsafe.Pointer) (pc, sp uintptr) { return runtime.SondeLeft(g) }
+
 // ThreadOf returns what SetThread was given by goroutine g, whether or not that runs; nil for none.
 //
 // Context: any.

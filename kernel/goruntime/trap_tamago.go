@@ -53,11 +53,11 @@ func Turn(g unsafe.Pointer) (turn uint32, asked bool) { return runtime.SondeTurn
 func Expel(g unsafe.Pointer, pc, sp *uintptr) bool { return runtime.SondeExpel(g, pc, sp) }
 
 // Callers stores the return addresses of the stack at pc, sp of the interrupted
-// g, and returns how many.
+// g, and returns how many. With inlined, calls that were inlined have one, too.
 //
 // Context: any but g itself; it allocates nothing.
-func Callers(g unsafe.Pointer, pc, sp uintptr, buf []uintptr) int {
-	return runtime.SondeCallers(g, pc, sp, buf)
+func Callers(g unsafe.Pointer, pc, sp uintptr, buf []uintptr, inlined bool) int {
+	return runtime.SondeCallers(g, pc, sp, buf, inlined)
 }
 
 // Where returns the function that the instruction at pc is of, or was inlined from, with
@@ -65,6 +65,11 @@ func Callers(g unsafe.Pointer, pc, sp uintptr, buf []uintptr) int {
 //
 // Context: any; it allocates nothing.
 func Where(pc uintptr) (function, file string, line int) { return runtime.SondeWhere(pc) }
+
+// Object returns where the object of the heap begins that addr is in, and between which sizes in bytes its type is; most is
+// 0 if there is none. typ is the address of the type, or of the elements' type, if the heap keeps it. The object may be freed
+// meanwhile: typ may be anything.
+func Object(addr uintptr) (begin, least, most, typ uintptr) { return runtime.SondeObject(addr) }
 
 // Task returns the goroutine that is running, as an address; 0 for none, as in a trap.
 //

@@ -4,7 +4,7 @@ package grace
 // that they found before. Changes of several kinds take one wait for all CPUs.
 type Change struct {
 	Written []func() // code was written: what is done when all CPUs execute it, before Each
-	Each    []func() // what each CPU does with interrupts off, and so outside of handlers; none: nobody waits for the CPUs
+	Each    []func() // what each CPU does with interrupts off, and so outside of handlers; none: nothing waits for the CPUs
 	Then    []func() // what is done when all CPUs have
 }
 

@@ -1,49 +1,24 @@
 package inspect
 
-import "fmt"
+import (
+	"fmt"
+
+	"sonde/kernel/pci"
+)
 
 // Capabilities by their number.
 //
 // Source: PCI Code and ID Assignment Specification 1.11, "Capability IDs".
 const (
-	capPower, capAGP, capVPD, capSlot, capMSI = 0x01, 0x02, 0x03, 0x04, 0x05
+	capPower, capAGP, capVPD, capSlot, capMSI = 0x01, 0x02, 0x03, 0x04, pci.CapMSI
 	capPCIX, capHyper, capVendor, capDebug    = 0x07, 0x08, 0x09, 0x0a
 	capHotPlug, capSubsystem, capExpress      = 0x0c, 0x0d, 0x10
-	capMSIX, capSATA, capAdvanced             = 0x11, 0x12, 0x13
+	capMSIX, capSATA, capAdvanced             = pci.CapMSIX, 0x12, 0x13
 )
 
-// eachCap calls f with the offset of each capability until that returns false. If the list is a
-// loop, it returns where that closes, otherwise 0.
-func (d *details) eachCap(f func(at int) bool) (looped int) {
-	if d.u16(statusAt)>>capsInStatus&1 == 0 || d.headerType() > 1 {
-		return 0
-	}
-	var seen [ConfigSize]bool
-	at := int(d.u8(capsAt) &^ 3)
-	for at != 0 && !seen[at] {
-		seen[at] = true
-		if !f(at) {
-			return 0
-		}
-		at = int(d.u8(at+1) &^ 3)
-	}
-	return at
-}
-
-// find returns the offset of the first capability of a kind, 0 if there is none.
-func (d *details) find(id uint8) (found int) {
-	d.eachCap(func(at int) bool {
-		if d.u8(at) == id {
-			found = at
-		}
-		return found == 0
-	})
-	return found
-}
-
 func (d *details) capabilities() {
-	looped := d.eachCap(func(at int) bool {
-		if id := d.u8(at); id == 0xff {
+	looped := d.EachCap(func(at int) bool {
+		if id := d.U8(at); id == 0xff {
 			d.line(1, "Capabilities: [%02x] <chain broken>", at)
 			return false
 		}
@@ -60,8 +35,8 @@ func (d *details) capabilities() {
 
 // capability is the line of the capability at at.
 func (d *details) capability(at int) string {
-	v := d.u16(at + 2)
-	switch id := d.u8(at); id {
+	v := d.U16(at + 2)
+	switch id := d.U8(at); id {
 	case capPower:
 		return fmt.Sprintf("Power Management version %d", v&7)
 	case capAGP:
@@ -83,14 +58,14 @@ func (d *details) capability(at int) string {
 	case capHotPlug:
 		return "Hot-plug capable"
 	case capSubsystem:
-		return "Subsystem: " + d.names.device(d.u16(at+4), d.u16(at+6))
+		return "Subsystem: " + d.names.device(d.U16(at+4), d.U16(at+6))
 	case capExpress:
 		return d.express(v)
 	case capMSIX:
 		return fmt.Sprintf("MSI-X: Enable%s Count=%d Masked%s", sign(v, 15), v&0x7ff+1, sign(v, 14))
 	case capSATA:
 		text := fmt.Sprintf("SATA HBA v%d.%d", v>>4&15, v&15)
-		if place := d.u32(at + 4); d.level > 1 && place&15 == 15 {
+		if place := d.U32(at + 4); d.level > 1 && place&15 == 15 {
 			text += " InCfgSpace"
 		} else if d.level > 1 {
 			text += fmt.Sprintf(" BAR%d Offset=%08x", int(place&15)-4, place>>4)
@@ -116,9 +91,9 @@ func (d *details) isVirtio() bool {
 
 func (d *details) vendorSpecific(at int) string {
 	if !d.isVirtio() {
-		return fmt.Sprintf("Vendor Specific Information: Len=%02x <?>", d.u8(at+2))
+		return fmt.Sprintf("Vendor Specific Information: Len=%02x <?>", d.U8(at+2))
 	}
-	part := int(d.u8(at + 3))
+	part := int(d.U8(at + 3))
 	if part >= len(virtio) {
 		part = 0
 	}
@@ -127,45 +102,45 @@ func (d *details) vendorSpecific(at int) string {
 
 // insideCap is what -vv shows below the line of the capability at at.
 func (d *details) insideCap(at int) {
-	v := d.u16(at + 2)
-	switch d.u8(at) {
+	v := d.U16(at + 2)
+	switch d.U8(at) {
 	case capPower:
 		d.line(2, "Flags: PMEClk%s DSI%s %s AuxCurrent=%dmA PME(%s)", sign(v, 3), sign(v, 5), bits(v, 9, "D1", "D2"),
 			[...]int{0, 55, 100, 160, 220, 270, 320, 375}[v>>6&7], commas(bits(v, 11, "D0", "D1", "D2", "D3hot", "D3cold")))
-		s := d.u16(at + 4)
+		s := d.U16(at + 4)
 		d.line(2, "Status: D%d NoSoftRst%s PME-Enable%s DSel=%d DScale=%d PME%s", s&3, sign(s, 3), sign(s, 8), s>>9&15, s>>13&3, sign(s, 15))
 	case capMSI:
 		d.msi(at, v)
 	case capVendor:
 		if d.isVirtio() {
-			text := fmt.Sprintf("BAR=%d offset=%08x size=%08x", d.u8(at+4), d.u32(at+8), d.u32(at+12))
-			if d.u8(at+3) == notify {
-				text += fmt.Sprintf(" multiplier=%08x", d.u32(at+16))
+			text := fmt.Sprintf("BAR=%d offset=%08x size=%08x", d.U8(at+4), d.U32(at+8), d.U32(at+12))
+			if d.U8(at+3) == notify {
+				text += fmt.Sprintf(" multiplier=%08x", d.U32(at+16))
 			}
 			d.line(2, "%s", text)
 		}
 	case capExpress:
 		d.insideExpress(at, v>>4&15)
 	case capMSIX:
-		table, pending := d.u32(at+4), d.u32(at+8)
+		table, pending := d.U32(at+4), d.U32(at+8)
 		d.line(2, "Vector table: BAR=%d offset=%08x", table&7, table&^7)
 		d.line(2, "PBA: BAR=%d offset=%08x", pending&7, pending&^7)
 	case capAdvanced:
-		can := uint16(d.u8(at + 3))
+		can := uint16(d.U8(at + 3))
 		d.line(2, "AFCap: %s", bits(can, 0, "TP", "FLR"))
-		d.line(2, "AFCtrl: FLR%s", sign(uint16(d.u8(at+4)), 0))
-		d.line(2, "AFStatus: TP%s", sign(uint16(d.u8(at+5)), 0))
+		d.line(2, "AFCtrl: FLR%s", sign(uint16(d.U8(at+4)), 0))
+		d.line(2, "AFStatus: TP%s", sign(uint16(d.U8(at+5)), 0))
 	}
 }
 
 // msi is where messages go. A wide address moves what is after it.
 func (d *details) msi(at int, control uint16) {
-	address, behind := fmt.Sprintf("%08x", d.u32(at+4)), at+8
+	address, behind := fmt.Sprintf("%08x", d.U32(at+4)), at+8
 	if control>>7&1 != 0 {
-		address, behind = fmt.Sprintf("%08x%s", d.u32(at+8), address), at+12
+		address, behind = fmt.Sprintf("%08x%s", d.U32(at+8), address), at+12
 	}
-	d.line(2, "Address: %s  Data: %04x", address, d.u16(behind))
+	d.line(2, "Address: %s  Data: %04x", address, d.U16(behind))
 	if control>>8&1 != 0 {
-		d.line(2, "Masking: %08x  Pending: %08x", d.u32(behind+4), d.u32(behind+8))
+		d.line(2, "Masking: %08x  Pending: %08x", d.U32(behind+4), d.U32(behind+8))
 	}
 }

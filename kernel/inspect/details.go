@@ -1,13 +1,16 @@
 package inspect
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
+
+	"sonde/kernel/pci"
 )
 
 // Show renders p with the configuration space c as lspci does, with so many of its options -v, and
 // so many bytes of c.
-func (n *Names) Show(p PCI, c Config, verbose, bytes int) string {
+func (n *Names) Show(p pci.Function, c pci.Config, verbose, bytes int) string {
 	text := n.Format(p)
 	if verbose > 0 {
 		text += n.Interface(p)
@@ -17,15 +20,15 @@ func (n *Names) Show(p PCI, c Config, verbose, bytes int) string {
 		text += n.Details(p, c, verbose)
 	}
 	if bytes > 0 {
-		text += c.Dump(bytes)
+		text += dump(c, bytes)
 	}
 	return text + only(verbose > 0 || bytes > 0, "\n")
 }
 
 // details collects the lines that lspci -v shows below a function's name.
 type details struct {
-	Config
-	p     PCI
+	pci.Config
+	p     pci.Function
 	names *Names
 	level int // how often -v was given
 	b     strings.Builder
@@ -35,7 +38,7 @@ type details struct {
 // capabilities of PCI Express it has what tells of a link's speed and of errors.
 //
 // Source: PCI Local Bus Specification 3.0, "Configuration Space Organization".
-func (n *Names) Details(p PCI, c Config, level int) string {
+func (n *Names) Details(p pci.Function, c pci.Config, level int) string {
 	d := &details{Config: c, p: p, names: n, level: level}
 	d.subsystem()
 	if level > 1 {
@@ -50,7 +53,7 @@ func (n *Names) Details(p PCI, c Config, level int) string {
 		d.bridge()
 	}
 	for _, r := range p.Regions {
-		if r.Kind == ROM {
+		if r.Kind == pci.ROM {
 			d.line(1, "Expansion ROM at %08x%s%s", r.Start, only(r.Off || !d.decodesMemory(), " [disabled]"), sized(r.Size))
 		}
 	}
@@ -89,33 +92,28 @@ func only(when bool, text string) string {
 // sized is the size of a range, if it is known.
 func sized(n uint64) string { return only(n != 0, " [size="+short(n)+"]") }
 
-// Offsets in bytes, and bits of the command.
+// Offsets in bytes.
 const (
-	commandAt, statusAt     = 0x04, 0x06
-	lineSizeAt, latencyAt   = 0x0c, 0x0d
-	subsystemAt, capsAt     = 0x2c, 0x34
-	irqAt, pinAt            = 0x3c, 0x3d
-	minGrantAt              = 0x3e
-	decodeIO, decodeMemory  = 0, 1
-	busMaster, capsInStatus = 2, 4
+	lineSizeAt, latencyAt = 0x0c, 0x0d
+	subsystemAt           = 0x2c
+	pinAt, minGrantAt     = 0x3d, 0x3e
 )
 
-func (d *details) headerType() uint8   { return d.u8(0x0e) & 0x7f }
-func (d *details) isBridge() bool      { return d.headerType() == 1 }
-func (d *details) master() bool        { return d.u16(commandAt)>>busMaster&1 != 0 }
-func (d *details) decodesMemory() bool { return d.u16(commandAt)>>decodeMemory&1 != 0 }
+func (d *details) isBridge() bool      { return d.HeaderType() == 1 }
+func (d *details) master() bool        { return d.U16(pci.CommandAt)&pci.BusMaster != 0 }
+func (d *details) decodesMemory() bool { return d.U16(pci.CommandAt)&pci.DecodeMemory != 0 }
 
 // subsystem names the board; a bridge has that in a capability.
 func (d *details) subsystem() {
 	at := subsystemAt
 	if d.isBridge() {
-		if at = d.find(capSubsystem); at == 0 {
+		if at = d.Find(capSubsystem); at == 0 {
 			return
 		}
 		at += 4
 	}
-	if vendor := d.u16(at); vendor != 0 && vendor != nothing {
-		d.line(1, "Subsystem: %s", d.names.device(vendor, d.u16(at+2)))
+	if vendor := d.U16(at); vendor != 0 && vendor != pci.Nothing {
+		d.line(1, "Subsystem: %s", d.names.device(vendor, d.U16(at+2)))
 	}
 }
 
@@ -123,12 +121,12 @@ var devsel = [...]string{"fast", "medium", "slow", "??"}
 
 // flags is the summary that -v shows.
 func (d *details) flags() {
-	status := d.u16(statusAt)
+	status := d.U16(pci.StatusAt)
 	text := only(d.master(), "bus master, ") + only(status>>5&1 != 0, "66MHz, ") + devsel[status>>9&3] + " devsel"
-	if d.master() && d.headerType() < 2 {
-		text += fmt.Sprintf(", latency %d", d.u8(latencyAt))
+	if d.master() && d.HeaderType() < 2 {
+		text += fmt.Sprintf(", latency %d", d.U8(latencyAt))
 	}
-	if irq := d.u8(irqAt); irq != 0 {
+	if irq := d.U8(pci.IRQAt); irq != 0 {
 		text += fmt.Sprintf(", IRQ %d", irq)
 	}
 	d.line(1, "Flags: %s", text)
@@ -136,15 +134,15 @@ func (d *details) flags() {
 
 // commandAndStatus is what -vv shows instead.
 func (d *details) commandAndStatus() {
-	status := d.u16(statusAt)
-	d.line(1, "Control: %s", bits(d.u16(commandAt), decodeIO, "I/O", "Mem", "BusMaster", "SpecCycle", "MemWINV",
+	status := d.U16(pci.StatusAt)
+	d.line(1, "Control: %s", bits(d.U16(pci.CommandAt), 0, "I/O", "Mem", "BusMaster", "SpecCycle", "MemWINV",
 		"VGASnoop", "ParErr", "Stepping", "SERR", "FastB2B", "DisINTx"))
-	d.line(1, "Status: %s DEVSEL=%s %s INTx%s", bits(status, capsInStatus, "Cap", "66MHz", "UDF", "FastB2B", "ParErr"),
+	d.line(1, "Status: %s DEVSEL=%s %s INTx%s", bits(status, 4, "Cap", "66MHz", "UDF", "FastB2B", "ParErr"),
 		devsel[status>>9&3], bits(status, 11, ">TAbort", "<TAbort", "<MAbort", ">SERR", "<PERR"), sign(status, 3))
-	if d.master() && d.headerType() < 2 {
+	if d.master() && d.HeaderType() < 2 {
 		d.latency()
 	}
-	if pin, irq := d.u8(pinAt), d.u8(irqAt); pin != 0 || irq != 0 {
+	if pin, irq := d.U8(pinAt), d.U8(pci.IRQAt); pin != 0 || irq != 0 {
 		name := byte('?')
 		if pin != 0 {
 			name = 'A' + pin - 1
@@ -154,62 +152,84 @@ func (d *details) commandAndStatus() {
 }
 
 func (d *details) latency() {
-	text := fmt.Sprintf("Latency: %d", d.u8(latencyAt))
-	if d.headerType() == 0 {
+	text := fmt.Sprintf("Latency: %d", d.U8(latencyAt))
+	if d.HeaderType() == 0 {
 		const nanoseconds = 250 // of a unit
 		var asks []string
 		for i, word := range []string{"min", "max"} {
-			if n := d.u8(minGrantAt + i); n != 0 {
+			if n := d.U8(minGrantAt + i); n != 0 {
 				asks = append(asks, fmt.Sprintf("%dns %s", int(n)*nanoseconds, word))
 			}
 		}
 		text += only(asks != nil, " ("+strings.Join(asks, ", ")+")")
 	}
-	if n := int(d.u8(lineSizeAt)); n != 0 {
+	if n := int(d.U8(lineSizeAt)); n != 0 {
 		text += fmt.Sprintf(", Cache Line Size: %d bytes", n*4)
 	}
 	d.line(1, "%s", text)
 }
 
 // region is a range that a base address register has set.
-func (d *details) region(r Region) {
-	if r.Kind != BAR {
+func (d *details) region(r pci.Region) {
+	if r.Kind != pci.BAR {
 		return
 	}
 	text := fmt.Sprintf("Memory at %08x (%s-bit, %sprefetchable)", r.Start, map[bool]string{false: "32", true: "64"}[r.Wide],
 		only(!r.Prefetchable, "non-"))
 	off := !d.decodesMemory()
 	if r.IO {
-		text, off = fmt.Sprintf("I/O ports at %04x", r.Start), d.u16(commandAt)>>decodeIO&1 == 0
+		text, off = fmt.Sprintf("I/O ports at %04x", r.Start), d.U16(pci.CommandAt)&pci.DecodeIO == 0
 	}
 	d.line(1, "%s%s%s%s", only(d.level > 1, fmt.Sprintf("Region %d: ", r.Number)), text, only(off, " [disabled]"), sized(r.Size))
 }
 
 // bridge is what a bridge passes on, and how.
 func (d *details) bridge() {
-	d.line(1, "Bus: primary=%02x, secondary=%02x, subordinate=%02x, sec-latency=%d", d.u8(0x18), d.u8(0x19), d.u8(0x1a), d.u8(0x1b))
-	h := header{}
-	for i := range h.words {
-		h.words[i] = d.u32(4 * i)
+	d.line(1, "Bus: primary=%02x, secondary=%02x, subordinate=%02x, sec-latency=%d", d.U8(0x18), d.U8(0x19), d.U8(0x1a), d.U8(0x1b))
+	h := pci.Header{}
+	for i := range h.Words {
+		h.Words[i] = d.U32(4 * i)
 	}
-	for _, w := range h.ways() {
+	for _, w := range h.Ways() {
 		text, digits := " [disabled]", 8
-		switch w.bits {
+		switch w.Bits {
 		case 16:
 			digits = 4
 		case 64:
 			digits = 16
 		}
-		if w.limit > w.base {
-			text = fmt.Sprintf(" %0*x-%0*x%s", digits, w.base, digits, w.limit, sized(w.limit-w.base+1))
+		if w.Limit > w.Base {
+			text = fmt.Sprintf(" %0*x-%0*x%s", digits, w.Base, digits, w.Limit, sized(w.Limit-w.Base+1))
 		}
-		d.line(1, "%s behind bridge:%s [%d-bit]", w.what, text, w.bits)
+		d.line(1, "%s behind bridge:%s [%d-bit]", w.What, text, w.Bits)
 	}
 	if d.level > 1 {
-		status, control := d.u16(0x1e), d.u16(0x3e)
+		status, control := d.U16(0x1e), d.U16(0x3e)
 		d.line(1, "Secondary status: 66MHz%s %s DEVSEL=%s %s", sign(status, 5), bits(status, 7, "FastB2B", "ParErr"), devsel[status>>9&3],
 			bits(status, 11, ">TAbort", "<TAbort", "<MAbort", "<SERR", "<PERR"))
 		d.line(1, "BridgeCtl: %s", bits(control, 0, "Parity", "SERR", "NoISA", "VGA", "VGA16", "MAbort", ">Reset", "FastB2B"))
 		d.line(2, "%s", bits(control, 8, "PriDiscTmr", "SecDiscTmr", "DiscTmrStat", "DiscTmrSERREn"))
 	}
+}
+
+// dump renders the first size bytes, 16 on a line, as lspci -x does.
+func dump(c pci.Config, size int) string {
+	var b strings.Builder
+	for at := 0; at < size; at += 16 {
+		var row [16]byte
+		for i := 0; i < len(row); i += 4 {
+			binary.LittleEndian.PutUint32(row[i:], c(at+i))
+		}
+		fmt.Fprintf(&b, "%02x: % x\n", at, row)
+	}
+	return b.String()
+}
+
+// short is a size as lspci writes it.
+func short(n uint64) string {
+	unit := 0
+	for n >= 1024 && n%1024 == 0 && unit < 4 {
+		n, unit = n/1024, unit+1
+	}
+	return fmt.Sprintf("%d%s", n, [...]string{"", "K", "M", "G", "T"}[unit])
 }

@@ -35,8 +35,8 @@ func (d *details) express(v uint16) string {
 // insideExpress shows the device's control and status, and the link's, if it has one.
 func (d *details) insideExpress(at int, kind uint16) {
 	resets := kind <= 1 || kind == integrated // only these have the bit
-	resets = resets && d.u32(at+4)>>28&1 != 0
-	control, status := d.u16(at+8), d.u16(at+10)
+	resets = resets && d.U32(at+4)>>28&1 != 0
+	control, status := d.U16(at+8), d.U16(at+10)
 	d.line(2, "DevCtl:\t%s", bits(control, 0, "CorrErr", "NonFatalErr", "FatalErr", "UnsupReq"))
 	d.line(3, "RlxdOrd%s %s%s", sign(control, 4), bits(control, 8, "ExtTag", "PhantFunc", "AuxPwr", "NoSnoop"), only(resets, " FLReset"+sign(control, 15)))
 	d.line(3, "MaxPayload %d bytes, MaxReadReq %d bytes", 128<<(control>>5&7), 128<<(control>>12&7))
@@ -44,7 +44,7 @@ func (d *details) insideExpress(at int, kind uint16) {
 	if kind == integrated || kind == collector {
 		return
 	}
-	can, is := d.u32(at+12), d.u16(at+18)
+	can, is := d.U32(at+12), d.U16(at+18)
 	d.line(2, "LnkCap:\tPort #%d, Speed %s, Width x%d, ASPM %s", can>>24, speed(can), can>>4&63, saving(can))
 	d.line(3, "%s", bits(uint16(can>>18), 0, "ClockPM", "Surprise", "LLActRep", "BwNot", "ASPMOptComp"))
 	compare := func(is, can uint32) string {

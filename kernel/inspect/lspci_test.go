@@ -11,14 +11,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sonde/kernel/pci"
 )
 
 var update = flag.Bool("update", false, "write testdata/lspci.* anew")
 
 // function is one of a dump.
 type function struct {
-	PCI
-	Config
+	pci.Function
+	pci.Config
 	bytes []byte
 }
 
@@ -49,14 +51,14 @@ func readDump(t *testing.T, path string) (all []function) {
 
 // fill decodes the header, without the sizes, which no dump has.
 func (f *function) fill() {
-	h := header{}
-	for i := range h.words {
-		h.words[i] = f.u32(4 * i)
-		h.masks[i] = ^uint32(0xfff)
+	h := pci.Header{}
+	for i := range h.Words {
+		h.Words[i] = f.U32(4 * i)
+		h.Masks[i] = ^uint32(0xfff)
 	}
-	f.Vendor, f.Device = f.u16(0), f.u16(2)
-	f.Revision, f.Interface, f.Class = f.u8(8), f.u8(9), f.u16(10)
-	for _, r := range h.regions() {
+	f.Vendor, f.Device = f.U16(0), f.U16(2)
+	f.Revision, f.Interface, f.Class = f.U8(8), f.U8(9), f.U16(10)
+	for _, r := range h.Regions() {
 		r.Size = 0
 		f.Regions = append(f.Regions, r)
 	}
@@ -91,11 +93,11 @@ func TestAsLspci(t *testing.T) {
 		args           string
 		numbers, level int
 		bytes          int
-	}{{"", 0, 0, 0}, {"-n", 1, 0, 0}, {"-nn", 2, 0, 0}, {"-v", 0, 1, 0}, {"-nv", 1, 1, 0}, {"-vv", 0, 2, 0}, {"-x", 0, 0, HeaderSize}, {"-nnvvxxx", 2, 2, ConfigSize}} {
+	}{{"", 0, 0, 0}, {"-n", 1, 0, 0}, {"-nn", 2, 0, 0}, {"-v", 0, 1, 0}, {"-nv", 1, 1, 0}, {"-vv", 0, 2, 0}, {"-x", 0, 0, pci.HeaderSize}, {"-nnvvxxx", 2, 2, pci.ConfigSize}} {
 		t.Run(c.args, func(t *testing.T) {
 			got := ""
 			for _, f := range all {
-				got += (&Names{Numbers: c.numbers}).Show(f.PCI, f.Config, c.level, c.bytes)
+				got += (&Names{Numbers: c.numbers}).Show(f.Function, f.Config, c.level, c.bytes)
 			}
 			known := filepath.Join("testdata", "lspci"+c.args)
 			if *update {
@@ -150,7 +152,7 @@ func withoutMoreOfExpress(text string) string {
 
 // TestSlots: which functions -s selects, and what it refuses.
 func TestSlots(t *testing.T) {
-	at := PCI{Bus: 1, Slot: 0x1f, Func: 2}
+	at := pci.Function{Bus: 1, Slot: 0x1f, Func: 2}
 	for text, want := range map[string]bool{"": true, "1f": true, "1f.2": true, ".2": true, "1:": true, "01:1f": true, "0000:01:1f.2": true, "1:*.*": true, ":": true,
 		"1e": false, "1f.3": false, "0:": false, "0:1f": false} {
 		if s, err := ParseSlot(text); err != nil || s.Has(at) != want {
@@ -168,7 +170,7 @@ func TestSlots(t *testing.T) {
 func TestWildConfigs(t *testing.T) {
 	seed := uint32(1)
 	for range 3000 {
-		f := function{bytes: make([]byte, ConfigSize)}
+		f := function{bytes: make([]byte, pci.ConfigSize)}
 		for i := range f.bytes {
 			seed = seed*1664525 + 1013904223
 			f.bytes[i] = byte(seed >> 24)
@@ -176,6 +178,6 @@ func TestWildConfigs(t *testing.T) {
 		f.bytes[0x0e] &= 0x81
 		f.Config = func(at int) uint32 { return binary.LittleEndian.Uint32(f.bytes[at:]) }
 		f.fill()
-		new(Names).Show(f.PCI, f.Config, 2, ConfigSize)
+		new(Names).Show(f.Function, f.Config, 2, pci.ConfigSize)
 	}
 }

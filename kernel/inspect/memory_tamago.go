@@ -3,7 +3,6 @@
 package inspect
 
 import (
-	"sync"
 	"syscall"
 	"unsafe"
 
@@ -13,9 +12,6 @@ import (
 	"sonde/kernel/mm"
 	"sonde/kernel/refusal"
 )
-
-// memory guards mm.Window.
-var memory sync.Mutex
 
 // Peek reads size bytes, 1, 2, 4 or 8, of physical memory at pa by a single access,
 // uncached.
@@ -66,8 +62,8 @@ func mapped(pa uint64, flags uint64, f func(va uintptr)) error {
 	if pa>>physicalBits() != 0 {
 		return refusal.New(syscall.EINVAL, "address %#x has more than %d bits", pa, physicalBits())
 	}
-	memory.Lock()
-	defer memory.Unlock()
+	mm.Changes.Lock()
+	defer mm.Changes.Unlock()
 	page := pa &^ (paging.PageSize - 1)
 	if c := mm.Tables.Map(uint64(mm.Window), page, paging.PageSize, amd64.PTE_NX|amd64.PTE_W|flags); c != paging.OK {
 		return refusal.New(syscall.ENOMEM, "address %#x: %s", pa, c)

@@ -6,18 +6,9 @@ import (
 	"io"
 	"strconv"
 	"strings"
-)
 
-// PCI is a function of a PCI device, and what it says of itself.
-type PCI struct {
-	Bus, Slot, Func uint8
-	Vendor, Device  uint16
-	Class           uint16 // class and subclass
-	Revision        uint8
-	Interface       uint8 // what of its subclass it is
-	Secondary       uint8 // the bus behind a bridge; 0: none
-	Regions         []Region
-}
+	"sonde/kernel/pci"
+)
 
 // Names are what makers and devices are called. Vendors and devices come from a pci.ids; the zero
 // value knows only those makers that the kernel itself knows.
@@ -57,7 +48,7 @@ func ReadNames(r io.Reader) (*Names, error) {
 }
 
 // Format renders p as a line of lspci.
-func (n *Names) Format(p PCI) string {
+func (n *Names) Format(p pci.Function) string {
 	text := fmt.Sprintf("%02x:%02x.%d %s: %s", p.Bus, p.Slot, p.Func, n.class(p.Class), n.device(p.Vendor, p.Device))
 	if p.Revision != 0 {
 		text += fmt.Sprintf(" (rev %02x)", p.Revision)
@@ -112,7 +103,7 @@ func (n *Names) device(vendor, device uint16) string {
 }
 
 // Interface is what lspci -v writes after a line: what of its class the function is.
-func (*Names) Interface(p PCI) string {
+func (*Names) Interface(p pci.Function) string {
 	_, _, prog := classNames(p.Class, p.Interface)
 	switch {
 	case prog == "" && p.Interface == 0:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"sonde/kernel/pci"
 )
 
 // Slot selects functions by their place, each part of which may be left open.
@@ -19,7 +21,7 @@ func ParseSlot(text string) (s Slot, err error) {
 	s = Slot{anyPart, anyPart, anyPart}
 	if before, function, ok := strings.Cut(text, "."); ok {
 		text = before
-		if s.function, err = part("function", function, functions-1); err != nil {
+		if s.function, err = part("function", function, pci.Functions-1); err != nil {
 			return s, err
 		}
 	}
@@ -31,7 +33,7 @@ func ParseSlot(text string) (s Slot, err error) {
 		name string
 		most int
 		to   *int
-	}{{"slot", slots - 1, &s.slot}, {"bus", buses - 1, &s.bus}, {"domain", 0, new(int)}} {
+	}{{"slot", pci.Slots - 1, &s.slot}, {"bus", pci.Buses - 1, &s.bus}, {"domain", 0, new(int)}} {
 		if i < len(parts) && err == nil {
 			*p.to, err = part(p.name, parts[len(parts)-1-i], p.most)
 		}
@@ -51,7 +53,7 @@ func part(name, text string, most int) (int, error) {
 }
 
 // Has reports whether p is where s says.
-func (s Slot) Has(p PCI) bool {
+func (s Slot) Has(p pci.Function) bool {
 	is := func(want int, part uint8) bool { return want == anyPart || want == int(part) }
 	return is(s.bus, p.Bus) && is(s.slot, p.Slot) && is(s.function, p.Func)
 }

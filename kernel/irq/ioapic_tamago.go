@@ -17,6 +17,10 @@ const (
 	ioVersion = 1
 	ioRoute   = 0x10 // of line n: 0x10 + 2*n, with the destination in the next one
 
+	activeLow = 1 << 13 // of a route
+	byLevel   = 1 << 15
+	masked    = 1 << 16
+
 	usualIOAPIC = 0xfec00000
 )
 

@@ -1,6 +1,5 @@
 //go:build tamago
 
-// Package irq calls handlers for device interrupts, and wakes goroutines from them.
 package irq
 
 import (
@@ -12,6 +11,7 @@ import (
 	"sonde/kernel/acpi"
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
+	"sonde/kernel/printk"
 	"sonde/kernel/refusal"
 )
 
@@ -82,49 +82,88 @@ func wake(r *amd64.Regs) {
 // spurious sends no EOI: Intel SDM vol. 3A, "Spurious Interrupt".
 func spurious(*amd64.Regs) {}
 
-// lines are the handlers of the legacy interrupts.
-var lines [16]struct {
-	name string
-	pin  int // of the I/O APIC
-	f    atomic.Pointer[func()]
+// lines are devices' interrupts: the legacy ones, and after them those by messages.
+var lines [2 * legacyLines]atomic.Pointer[Line]
+
+const legacyLines = 16
+
+// Line is an interrupt that a device has requested.
+type Line struct {
+	N       uint8
+	Message bool // it is sent, and has no pin
+	Level   bool // not edges count
+	Pin     int  // of the I/O APIC where it arrives
+	Name    string
+	call    func()
 }
 
-// Request routes legacy interrupt n to CPU 0 and makes it call f.
+// Request routes legacy interrupt n to CPU 0 and makes each edge of it call f.
 //
 // Context: goroutine; f runs in interrupt context.
 // Errors: EINVAL no such line or no IOAPIC for it, EBUSY it is taken.
 func Request(m *acpi.MADT, n uint8, name string, f func()) error {
-	if int(n) >= len(lines) {
-		return refusal.New(syscall.EINVAL, "irq: request %d for %s: there are %d lines", n, name, len(lines))
-	}
-	if !lines[n].f.CompareAndSwap(nil, &f) {
-		return refusal.New(syscall.EBUSY, "irq: request %d for %s: %s has it", n, name, lines[n].name)
-	}
-	lines[n].name = name
-	trap.SetInterrupt(amd64.VecLegacy+n, legacy)
-	gsi := m.GSI(n)
-	io, ok := find(m, gsi)
-	if !ok {
-		lines[n].f.Store(nil)
-		return refusal.New(syscall.EINVAL, "irq: request %d for %s: no IOAPIC serves it", n, name)
-	}
-	lines[n].pin = int(gsi - io.first)
-	io.route(gsi-io.first, cpu.APIC(0), uint32(amd64.VecLegacy+n))
-	return nil
+	return request(m, &Line{N: n, Name: name, call: f}, func(ioapic) {})
 }
 
-// Line is a legacy interrupt that a device has requested.
-type Line struct {
-	N    uint8
-	Pin  int // of the I/O APIC where it arrives
-	Name string
+// RequestLevel is Request for the pin of a PCI device, which is low until f has seen to the device; f says whether that
+// asked, and may be called once more after that. A line that another device holds low, for which there is no driver, is
+// masked.
+func RequestLevel(m *acpi.MADT, n uint8, name string, f func() bool) error {
+	l := &Line{N: n, Name: name, Level: true}
+	return request(m, l, func(io ioapic) {
+		seen := alone{mask: func() {
+			io.route(uint32(l.Pin), cpu.APIC(0), masked)
+			printk.Warn("irq %d: another device than that of %s asks, again and again: masked", n, name)
+		}}
+		l.call = func() { seen.count(f()) }
+	})
+}
+
+// RequestMessage makes a vector that a device can send to CPU 0 call f.
+//
+// Context: goroutine; f runs in interrupt context.
+// Errors: EBUSY all vectors are taken.
+func RequestMessage(name string, f func()) (vector uint8, err error) {
+	for n := uint8(legacyLines); int(n) < len(lines); n++ {
+		if lines[n].CompareAndSwap(nil, &Line{N: n, Message: true, Name: name, call: f}) {
+			vector = amd64.VecLegacy + n
+			trap.SetInterrupt(vector, device)
+			return vector, nil
+		}
+	}
+	return 0, refusal.New(syscall.EBUSY, "irq: request a message for %s: all %d are taken", name, len(lines)-legacyLines)
+}
+
+// request routes l's pin. arrives is called before it can arrive.
+func request(m *acpi.MADT, l *Line, arrives func(ioapic)) error {
+	if l.N >= legacyLines {
+		return refusal.New(syscall.EINVAL, "irq: request %d for %s: there are %d lines", l.N, l.Name, legacyLines)
+	}
+	gsi := m.GSI(l.N)
+	io, ok := find(m, gsi)
+	if !ok {
+		return refusal.New(syscall.EINVAL, "irq: request %d for %s: no IOAPIC serves it", l.N, l.Name)
+	}
+	l.Pin = int(gsi - io.first)
+	arrives(io)
+	if !lines[l.N].CompareAndSwap(nil, l) {
+		return refusal.New(syscall.EBUSY, "irq: request %d for %s: %s has it", l.N, l.Name, lines[l.N].Load().Name)
+	}
+	vector := amd64.VecLegacy + l.N
+	trap.SetInterrupt(vector, device)
+	how := uint32(vector)
+	if l.Level {
+		how |= activeLow | byLevel
+	}
+	io.route(uint32(l.Pin), cpu.APIC(0), how)
+	return nil
 }
 
 // Lines returns what has been requested.
 func Lines() (all []Line) {
 	for n := range lines {
-		if lines[n].f.Load() != nil {
-			all = append(all, Line{uint8(n), lines[n].pin, lines[n].name})
+		if l := lines[n].Load(); l != nil {
+			all = append(all, *l)
 		}
 	}
 	return all
@@ -142,13 +181,16 @@ func Describe(vector uint64) (n int, name string) {
 		return int(vector), "wake"
 	}
 	n = int(vector-uint64(amd64.VecLegacy)) & (len(lines) - 1)
-	return n, lines[n].name
+	if l := lines[n].Load(); l != nil {
+		name = l.Name
+	}
+	return n, name
 }
 
-func legacy(r *amd64.Regs) {
+func device(r *amd64.Regs) {
 	cpu.EOI()
-	if f := lines[(r.Vector-amd64.VecLegacy)&15].f.Load(); f != nil {
-		(*f)()
+	if l := lines[(r.Vector-amd64.VecLegacy)&(2*legacyLines-1)].Load(); l != nil {
+		l.call()
 	}
 }
 

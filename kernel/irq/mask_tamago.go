@@ -4,8 +4,6 @@ package irq
 
 import "sonde/kernel/acpi"
 
-const masked = 1 << 16
-
 // MaskAll silences all interrupts of devices: firmware and loaders may have left some on,
 // to vectors that are others' here.
 //

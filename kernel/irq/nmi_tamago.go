@@ -10,7 +10,7 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// The old timer (PIT, channel 0) as a clock that nobody can turn off: its line of the
+// The old timer (PIT, channel 0) as a clock that cannot be turned off: its line of the
 // I/O APIC delivers NMIs, to CPU 0.
 //
 // Source: Intel 8254 data sheet, mode 2; 82093AA (IOAPIC) data sheet, "I/O

@@ -1,7 +1,7 @@
 // Package keyboard translates a PC keyboard's codes into what a terminal sends.
 //
-// The codes are those of set 1: the controller of a PS/2 keyboard translates to it, and
-// firmware uses it for USB keyboards until an operating system takes them over.
+// The codes are those of set 1: the controller of a PS/2 keyboard translates to it, and so do
+// firmware and kernel/usb for USB keyboards.
 //
 // Source: IBM Personal System/2 Hardware Interface Technical Reference, "Keyboard (101-
 // and 102-key)"; the sequences of keys without a character are those of ECMA-48 and xterm.
@@ -40,7 +40,7 @@ const (
 	ScrollDown = "\x1b[6;2~"
 )
 
-// special is what keys behind a prefix send.
+// special is what keys after a prefix send.
 var special = [keys]string{
 	0x1c: "\r", 0x35: "/",
 	0x48: "\x1b[A", 0x50: "\x1b[B", 0x4d: "\x1b[C", 0x4b: "\x1b[D",
@@ -90,6 +90,9 @@ func (k *Keyboard) Code(code byte) string {
 	}
 	return ""
 }
+
+// Caps reports whether Caps Lock is on.
+func (k *Keyboard) Caps() bool { return k.caps }
 
 // character is what the key types with what is held down.
 func (k *Keyboard) character(key byte) string {

@@ -12,7 +12,7 @@ const keys = 0x57
 // rows describe a layout: the row of the digits, the three of letters, and the key beside
 // the left Shift that only some keyboards have, each alone and with Shift. The row
 // of home ends with the key left of the digits, and the low one begins with the one beside
-// Enter. With the right Alt key a digit, or another character, types what is behind it.
+// Enter. With the right Alt key a digit, or another character, types what is after it.
 type rows struct {
 	name                                                        string
 	digits, digitsUp, top, topUp, home, homeUp, low, lowUp, odd string

@@ -19,6 +19,7 @@ package module
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -129,12 +130,7 @@ func Register(m *Module) {
 func Available() []*Module {
 	table.mu.Lock()
 	defer table.mu.Unlock()
-	all := make([]*Module, 0, len(table.known))
-	for _, m := range table.known {
-		all = append(all, m)
-	}
-	slices.SortFunc(all, func(a, b *Module) int { return strings.Compare(a.Name, b.Name) })
-	return all
+	return slices.SortedFunc(maps.Values(table.known), func(a, b *Module) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Loaded returns the loaded instances, newest first as lsmod has them.

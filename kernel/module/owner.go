@@ -71,7 +71,7 @@ func Of(pc uintptr) string {
 	defer table.mu.Unlock()
 	for _, m := range table.known {
 		if m.file == file {
-			inside = true // if m is not loaded, nobody has this file
+			inside = true // if m is not loaded, no module has this file
 		}
 	}
 	return first(func(m *Module) bool { return m.file == file || !inside && m.pkg == pkg })

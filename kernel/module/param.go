@@ -77,29 +77,27 @@ func String(v *string, doc string) *Param {
 
 // Int binds a parameter to an integer, written in decimal or with 0x.
 func Int(v *int, doc string) *Param {
-	return &Param{Type: "int", Doc: doc,
-		set: func(s string) error {
-			n, err := strconv.ParseInt(s, 0, 64)
-			if err == nil {
-				*v = int(n)
-			}
-			return err
-		},
-		get: func() string { return strconv.Itoa(*v) },
-	}
+	return number("int", v, doc, func(s string) (int, error) {
+		n, err := strconv.ParseInt(s, 0, 64)
+		return int(n), err
+	})
 }
 
 // Uint binds a parameter to an unsigned integer, such as an address.
 func Uint(v *uint64, doc string) *Param {
-	return &Param{Type: "uint", Doc: doc,
+	return number("uint", v, doc, func(s string) (uint64, error) { return strconv.ParseUint(s, 0, 64) })
+}
+
+func number[T int | uint64](kind string, v *T, doc string, parse func(string) (T, error)) *Param {
+	return &Param{Type: kind, Doc: doc,
 		set: func(s string) error {
-			n, err := strconv.ParseUint(s, 0, 64)
+			n, err := parse(s)
 			if err == nil {
 				*v = n
 			}
 			return err
 		},
-		get: func() string { return strconv.FormatUint(*v, 10) },
+		get: func() string { return fmt.Sprint(*v) },
 	}
 }
 

@@ -2,7 +2,7 @@
 // exception: what kprobes.txt §1.1 calls notifier_call_chain.
 //
 // Blocks are called in order of priority; the first that returns Stop has taken the
-// exception. The chain is an immutable slice behind one atomic pointer, so walking it takes
+// exception. The chain is an immutable slice that one atomic pointer leads to, so walking it takes
 // no lock, and changing it does not disturb a trap in progress.
 package notifier
 

@@ -28,22 +28,6 @@ func (r *Record) Text() []byte { return r.text[:r.n] }
 // cleared is the first ticket that Records shows: Clear moves it.
 var cleared atomic.Uint64
 
-// SetClock gives the log its time, in ns since boot. f must be fit for trap
-// context.
-func SetClock(f func() int64) { clockHook.Store(&f) }
-
-// SetCPU gives the log the number of the running CPU. f must be fit for trap
-// context.
-func SetCPU(f func() int) { cpuHook.Store(&f) }
-
-// SetConsole sets where messages are shown, and shows those that were logged
-// before. f gets one whole line at a time, ended by "\n", never two at once;
-// it must be fit for trap context and not keep p.
-func SetConsole(f func(p []byte)) {
-	consoleHook.Store(&f)
-	emit(0)
-}
-
 // SetConsoleLevel sets which messages are shown: those with a level smaller
 // than n. 1 leaves only emergencies, 8 shows all.
 //

@@ -5,7 +5,7 @@
 // half-way on the same CPU, so almost nothing here waits:
 //
 //   - The text is formatted on the caller's stack first. A fault while doing so (a bad string, say)
-//     leaves nothing half-made behind.
+//     leaves nothing half-made.
 //   - A ticket from one atomic counter reserves consecutive slots of the ring; each slot carries its
 //     ticket and one bit that says "finished". Readers copy a record and then check that it has not
 //     changed.

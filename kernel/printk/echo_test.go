@@ -12,7 +12,7 @@ func loud(t *testing.T, n int, level Level) (shown *[]string) {
 	task := uintptr(1)
 	SetTask(func() uintptr { return task })
 	shown = new([]string)
-	SetConsole(func(p []byte) {
+	showOn(func(p []byte) {
 		*shown = append(*shown, string(p))
 		for range n {
 			if len(*shown) < 10_000 {
@@ -56,7 +56,7 @@ func TestOthersMayLogWhileTheConsoleIsTaken(t *testing.T) {
 	fresh(t)
 	task, lines := uintptr(1), 0
 	SetTask(func() uintptr { return task })
-	SetConsole(func(p []byte) {
+	showOn(func(p []byte) {
 		if lines++; lines == 1 {
 			task = 2
 			for range 5 * maxEchoes {

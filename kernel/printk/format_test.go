@@ -89,7 +89,7 @@ var sink int // keeps the arguments of the next test from being constants
 
 func TestPrintkDoesNotAllocate(t *testing.T) {
 	fresh(t)
-	SetConsole(func(p []byte) { sink += len(p) })
+	showOn(func(p []byte) { sink += len(p) })
 	n := testing.AllocsPerRun(100, func() {
 		sink++
 		s := levelNames[sink%8]

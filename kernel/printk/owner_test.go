@@ -16,11 +16,11 @@ var clock atomic.Int64
 func flooded(t *testing.T, at func(line int)) (lines *int) {
 	fresh(t)
 	clock.Store(1)
-	SetClock(clock.Load)
+	timeBy(clock.Load)
 	var tasks atomic.Uintptr // each call another: nobody logs on top of another
 	SetTask(func() uintptr { return tasks.Add(1) })
 	lines = new(int)
-	SetConsole(func([]byte) {
+	showOn(func([]byte) {
 		*lines++
 		at(*lines)
 		if *lines < 2*turn {
@@ -117,7 +117,7 @@ func TestNextOneWaitsBeforeThisOneLooks(t *testing.T) {
 	consoleShown.Store(turn)
 	consoleStuck.Store(math.MaxUint64)
 	readings := 0
-	SetClock(func() int64 {
+	timeBy(func() int64 {
 		if readings++; readings == 2 { // it waits
 			release()
 			consoleOwner.Or(3 << 16)
@@ -182,7 +182,7 @@ func TestRescueOfWhoWaits(t *testing.T) {
 func TestRescueShowsWhatIsLeft(t *testing.T) {
 	fresh(t)
 	var out strings.Builder
-	SetConsole(func(p []byte) { out.Write(p) })
+	showOn(func(p []byte) { out.Write(p) })
 	consoleOwner.Store(1)
 	consoleStack.Store(500)
 	log.claim(log.next.Add(1) - 1)

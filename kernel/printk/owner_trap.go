@@ -34,7 +34,7 @@ const (
 
 var (
 	// consoleOwner has in its low half 1 more than the CPU that is at the console, in
-	// its high half 1 more than the one that waits to relieve it; 0: nobody.
+	// its high half 1 more than the one that waits to relieve it; 0: none.
 	consoleOwner atomic.Uint32
 	consoleShown atomic.Uint32 // records, since it was taken
 
@@ -59,8 +59,7 @@ func take() bool { return consoleOwner.CompareAndSwap(0, me()) }
 // was one.
 func release() (relieved bool) {
 	for {
-		v := consoleOwner.Load()
-		if consoleOwner.CompareAndSwap(v, v>>16) {
+		if v := consoleOwner.Load(); consoleOwner.CompareAndSwap(v, v>>16) {
 			return v>>16 != 0
 		}
 	}

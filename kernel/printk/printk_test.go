@@ -38,8 +38,9 @@ func dmesg(t *testing.T, max Level) string {
 
 func TestRecordKeepsLevelTimeCPUAndText(t *testing.T) {
 	fresh(t)
-	SetClock(func() int64 { return 1234567890 })
-	SetCPU(func() int { return 3 })
+	timeBy(func() int64 { return 1234567890 })
+	cpu := func() int { return 3 }
+	cpuHook.Store(&cpu)
 	Warn("cpu %d on fire\n", 3)
 	for rec := range Records() {
 		if rec.Level != LevelWarning || rec.CPU != 3 || rec.Time != 1234567890 || string(rec.Text()) != "cpu 3 on fire" {
@@ -118,7 +119,7 @@ func TestConsoleGetsEarlierMessagesOnce(t *testing.T) {
 	Info("early")
 	Debug("hidden")
 	var out bytes.Buffer
-	SetConsole(func(p []byte) { out.Write(p) })
+	showOn(func(p []byte) { out.Write(p) })
 	Info("late")
 	if got, want := out.String(), "[    0.000000] early\n[    0.000000] late\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -141,7 +142,7 @@ func TestMessageFromInsideTheConsoleComesAfter(t *testing.T) {
 	fresh(t)
 	var out bytes.Buffer
 	nested := false
-	SetConsole(func(p []byte) {
+	showOn(func(p []byte) {
 		if !nested {
 			nested = true
 			Err("nested")
@@ -172,3 +173,7 @@ func BenchmarkPrintk(b *testing.B) {
 		Info("probe %s hit %d at %#x", "vfs.Read", i, 0x401000)
 	}
 }
+
+// showOn and timeBy replace what Boot was given.
+func showOn(f func(p []byte)) { Boot(clockHook.Load(), cpuHook.Load(), &f) }
+func timeBy(f func() int64)   { Boot(&f, cpuHook.Load(), consoleHook.Load()) }

@@ -12,7 +12,7 @@ import (
 func TestUnfinishedRecordHoldsTheConsoleUntilItIsFinished(t *testing.T) {
 	fresh(t)
 	var out bytes.Buffer
-	SetConsole(func(p []byte) { out.Write(p) })
+	showOn(func(p []byte) { out.Write(p) })
 	ticket := log.next.Add(1) - 1
 	if !log.claim(ticket) {
 		t.Fatal("claim failed")
@@ -35,7 +35,7 @@ func TestUnfinishedRecordHoldsTheConsoleUntilItIsFinished(t *testing.T) {
 func TestAbandonedRecordDoesNotStopTheLog(t *testing.T) {
 	fresh(t)
 	lines := 0
-	SetConsole(func(p []byte) { lines++ })
+	showOn(func(p []byte) { lines++ })
 	log.claim(log.next.Add(1) - 1) // never finished
 	const n = 3 * slotCount
 	for i := range n {
@@ -65,7 +65,7 @@ func TestLongRecordThatFindsABusySlotIsDroppedWhole(t *testing.T) {
 func TestFlushShowsEverythingThoughTheConsoleIsTaken(t *testing.T) {
 	fresh(t)
 	var out bytes.Buffer
-	SetConsole(func(p []byte) { out.Write(p) })
+	showOn(func(p []byte) { out.Write(p) })
 	consoleOwner.Store(1) // by somebody who died
 	log.claim(log.next.Add(1) - 1)
 	Emerg("last words")
@@ -81,7 +81,7 @@ func TestFlushShowsEverythingThoughTheConsoleIsTaken(t *testing.T) {
 func TestNothingIsLostOrMixedUnderLoad(t *testing.T) {
 	fresh(t)
 	var out bytes.Buffer
-	SetConsole(func(p []byte) { out.Write(p) })
+	showOn(func(p []byte) { out.Write(p) })
 	const writers, each = 8, 1000
 	var wg sync.WaitGroup
 	for w := range writers {

@@ -118,8 +118,7 @@ func (r *ring) drop(t, claimed, k uint64) {
 			continue
 		}
 		for {
-			old := s.dropped.Load()
-			if old >= t+i+1 || s.dropped.CompareAndSwap(old, t+i+1) {
+			if old := s.dropped.Load(); old >= t+i+1 || s.dropped.CompareAndSwap(old, t+i+1) {
 				break
 			}
 		}

@@ -13,9 +13,10 @@ type Interrupt struct {
 	Chip   string
 	Pin    int
 	What   string
+	Level  bool // not edges count
 }
 
-// interrupts lists what has arrived, by CPU. All of devices come by edges.
+// interrupts lists what has arrived, by CPU.
 //
 // Source: Linux, show_interrupts() in kernel/irq/proc.c, for the columns.
 func interrupts(all []Interrupt) string {
@@ -34,7 +35,11 @@ func interrupts(all []Interrupt) string {
 			fmt.Fprintf(&b, " %10d", n)
 		}
 		if one.Chip != "" {
-			fmt.Fprintf(&b, " %8s %3d-%-8s", one.Chip, one.Pin, "edge")
+			how := "edge"
+			if one.Level {
+				how = "fasteoi"
+			}
+			fmt.Fprintf(&b, " %8s %3d-%-8s", one.Chip, one.Pin, how)
 		} else {
 			b.WriteByte(' ')
 		}

@@ -135,7 +135,11 @@ var calls = []struct {
 func Interrupts() (all []Interrupt) {
 	for _, l := range irq.Lines() {
 		counts, _ := counted(amd64.VecLegacy + l.N)
-		all = append(all, Interrupt{Name: strconv.Itoa(int(l.N)), Counts: counts, Chip: "IO-APIC", Pin: l.Pin, What: l.Name})
+		chip := "IO-APIC"
+		if l.Message {
+			chip = "PCI-MSI"
+		}
+		all = append(all, Interrupt{Name: strconv.Itoa(int(l.N)), Counts: counts, Chip: chip, Level: l.Level, Pin: l.Pin, What: l.Name})
 	}
 	for _, c := range calls {
 		counts, _ := counted(c.vector)

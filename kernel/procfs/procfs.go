@@ -14,7 +14,7 @@ import (
 	"sonde/kernel/vfs/ctl"
 )
 
-// Sources are the facts behind /proc. All functions are called in goroutine
+// Sources are the facts that /proc shows. All functions are called in goroutine
 // context, whenever a file is opened.
 type Sources struct {
 	Version    func() string                   // one line

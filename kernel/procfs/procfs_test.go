@@ -39,7 +39,7 @@ func mount(t *testing.T) *vfs.FS {
 				Stepping: 1, MHz: 2400.5, Online: true, Flags: []string{"fpu", "tsc"}}, {ID: 1}}
 		},
 		Interrupts: func() []Interrupt {
-			return []Interrupt{{"4", []uint64{17, 0}, "IO-APIC", 4, "ttyS0"}, {Name: "LOC", Counts: []uint64{0, 12345678901}, What: "Local timer interrupts"},
+			return []Interrupt{{Name: "4", Counts: []uint64{17, 0}, Chip: "IO-APIC", Pin: 4, What: "ttyS0"}, {Name: "LOC", Counts: []uint64{0, 12345678901}, What: "Local timer interrupts"},
 				{Name: "#BP", Counts: []uint64{2, 0}, What: "breakpoint"}}
 		},
 		Iomem:   func(w io.Writer) { fmt.Fprintln(w, "00100000-07fdbfff : System RAM") },

@@ -1,6 +1,8 @@
 package procfs
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,10 +22,8 @@ func cpuDir(cpus func() []CPU) ctl.Dir {
 		"kernel_max": func(all []CPU) string { return strconv.Itoa(len(all) - 1) },
 	}
 	return ctl.Dir{
-		List: func() (names []string) {
-			for name := range files {
-				names = append(names, name)
-			}
+		List: func() []string {
+			names := slices.Collect(maps.Keys(files))
 			for _, c := range cpus() {
 				names = append(names, "cpu"+strconv.Itoa(c.ID))
 			}
@@ -63,12 +63,7 @@ func line(s string) vfs.Node { return ctl.Text(func() string { return s + "\n" }
 
 func (t texts) dir() vfs.Node {
 	return ctl.Dir{
-		List: func() (names []string) {
-			for name := range t {
-				names = append(names, name)
-			}
-			return names
-		},
+		List: func() []string { return slices.Collect(maps.Keys(t)) },
 		Node: func(name string) vfs.Node { return t[name] },
 	}
 }

@@ -6,9 +6,7 @@ import (
 )
 
 // uptime is "12.34 40.00": seconds since boot and seconds idle.
-func uptime(up, idle time.Duration) string {
-	return hundredths(up) + " " + hundredths(idle) + "\n"
-}
+func uptime(up, idle time.Duration) string { return hundredths(up) + " " + hundredths(idle) + "\n" }
 
 // hundredths writes a duration in seconds, cut to two places as in Linux.
 func hundredths(d time.Duration) string {

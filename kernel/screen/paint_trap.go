@@ -88,3 +88,40 @@ func (s *Screen) pixel(at unsafe.Pointer, colour uint32) {
 func (s *Screen) letter(x, y int, c, colour byte) {
 	*(*uint16)(unsafe.Add(s.row(y), 2*x)) = uint16(colour)<<8 | uint16(c)
 }
+
+// A Picture has squares, of which each is dark or light.
+type Picture interface {
+	// Dark is asked in any context.
+	Dark(x, y int) bool
+}
+
+const (
+	quiet      = 4 // squares: the light margin that a reader of such pictures needs
+	leastPixel = 2 // a square has so many pixels on each side at least
+)
+
+// Stamp draws p, which has size squares on each side, in the upper right corner, over the text there: as large as a third
+// of the screen's width and half of its height allow. Nothing is drawn if that is too small, or if there are no pixels.
+//
+// Context: any; only on the way down.
+func (s *Screen) Stamp(p Picture, size int) {
+	scale := min(s.mode.Width/3, s.mode.Height/2) / (size + 2*quiet)
+	var here byte
+	if !s.on || s.mode.Text || scale < leastPixel || !s.begin(&here) {
+		return
+	}
+	whole := size + 2*quiet
+	left := s.mode.Width - scale*whole
+	for y := range scale * whole {
+		at := unsafe.Add(s.row(y), s.mode.Bytes*left)
+		for x := range scale * whole {
+			col, row := x/scale-quiet, y/scale-quiet
+			ink := s.ink
+			if min(col, row) >= 0 && max(col, row) < size && p.Dark(col, row) {
+				ink = 0
+			}
+			s.pixel(unsafe.Add(at, s.mode.Bytes*x), ink)
+		}
+	}
+	s.drawer.Store(0)
+}

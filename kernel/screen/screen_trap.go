@@ -177,6 +177,11 @@ func (s *Screen) begin(here *byte) bool {
 // Context: any; only on the way down.
 func (s *Screen) Die() { s.dying.Store(true) }
 
+// Dying reports whether Die was called.
+//
+// Context: any.
+func (s *Screen) Dying() bool { return s.dying.Load() }
+
 // Rescue is for when what ran with its stack between lo and hi has been abandoned: it
 // draws no longer.
 //

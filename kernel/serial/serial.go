@@ -8,6 +8,7 @@
 package serial
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/usbarmory/tamago/soc/intel/uart"
@@ -28,6 +29,9 @@ type Port struct {
 	Minor  uint8  // of the device /dev/ttyS*
 	Baud   uint32 // 0: as firmware has set it
 	At     uintptr
+
+	fifo   bool   // it takes 16 bytes at a look at its status; set by Open
+	bursts uint32 // 1: a writer writes several bytes at a look
 }
 
 // Registers is how many registers a port has.
@@ -39,8 +43,15 @@ const (
 	eight   = 3    // bits, no parity, one stop bit
 	clock   = 115200
 	fifos   = 7 // on, and emptied
-	idle    = 1<<uart.LSR_THRE | 1<<6
-	absent  = 0xff
+
+	trigger8 = 0x81 // on, with an interrupt at eight bytes
+	idle     = 1<<uart.LSR_THRE | 1<<6
+	absent   = 0xff
+	hasFIFO  = 0xc0 // of the interrupt identification, once they are on
+
+	// burst is how many bytes one writer sends at a look at the status. The FIFO has room for 16: two other writers
+	// may have seen it empty at the same time, and send a byte each.
+	burst = 14
 )
 
 //go:nosplit
@@ -100,6 +111,7 @@ func (p *Port) Open() bool {
 	// What firmware has written must get out some time: one that is never idle is something else.
 	for range 1_000_000 {
 		if s := p.in(uart.LSR); s != absent && s&idle == idle {
+			p.fifo = p.in(uart.FCR)&hasFIFO == hasFIFO
 			return true
 		}
 	}
@@ -112,10 +124,17 @@ func (p *Port) Open() bool {
 //
 //go:nosplit
 func (p *Port) Putc(c byte) {
+	p.await()
+	p.out(uart.THR, c)
+}
+
+// await waits until the transmitter is empty.
+//
+//go:nosplit
+func (p *Port) await() {
 	for p.in(uart.LSR)&(1<<uart.LSR_THRE) == 0 {
 		pause()
 	}
-	p.out(uart.THR, c)
 }
 
 // Write writes b; a newline becomes CR LF.
@@ -123,22 +142,44 @@ func (p *Port) Putc(c byte) {
 // Context: any.
 //
 //go:nosplit
-func (p *Port) Write(b []byte) {
-	for _, c := range b {
-		if c == '\n' {
-			p.Putc('\r')
-		}
-		p.Putc(c)
-	}
-}
+func (p *Port) Write(b []byte) { p.write(b, true) }
 
 // WriteRaw writes b as it is.
 //
 // Context: any.
-func (p *Port) WriteRaw(b []byte) {
-	for _, c := range b {
-		p.Putc(c)
+func (p *Port) WriteRaw(b []byte) { p.write(b, false) }
+
+// write looks at the status, which takes longer than all else, once for several bytes.
+//
+//go:nosplit
+func (p *Port) write(b []byte, text bool) {
+	most := 1
+	if p.fifo && atomic.CompareAndSwapUint32(&p.bursts, 0, 1) {
+		most = burst
 	}
+	room := 0
+	for _, c := range b {
+		if text && c == '\n' {
+			room = p.put('\r', room, most)
+		}
+		room = p.put(c, room, most)
+	}
+	if most == burst {
+		atomic.StoreUint32(&p.bursts, 0)
+	}
+}
+
+// put writes one byte, with a look at the status if there is no room, after which there is room for most. It
+// returns the room that is left.
+//
+//go:nosplit
+func (p *Port) put(c byte, room, most int) int {
+	if room == 0 {
+		p.await()
+		room = most
+	}
+	p.out(uart.THR, c)
+	return room - 1
 }
 
 // Getc returns a received byte, ok false if there is none.
@@ -151,5 +192,29 @@ func (p *Port) Getc() (c byte, ok bool) {
 	return p.in(uart.RBR), true
 }
 
-// EnableReceive makes the port interrupt when a byte arrives.
-func (p *Port) EnableReceive() { p.out(uart.IER, 1<<uart.IER_ERBFI) }
+// TryWrite writes as much of b as it is, as the transmitter takes now, without waiting, and returns how many bytes
+// these are.
+//
+// Context: any.
+func (p *Port) TryWrite(b []byte) (n int) {
+	if !atomic.CompareAndSwapUint32(&p.bursts, 0, 1) {
+		return 0
+	}
+	if p.in(uart.LSR)&(1<<uart.LSR_THRE) != 0 {
+		n = min(len(b), 1)
+		if p.fifo {
+			n = min(len(b), burst)
+		}
+		for _, c := range b[:n] {
+			p.out(uart.THR, c)
+		}
+	}
+	atomic.StoreUint32(&p.bursts, 0)
+	return n
+}
+
+// EnableReceive makes the port interrupt when eight bytes have arrived, or fewer and then none for a moment.
+func (p *Port) EnableReceive() {
+	p.out(uart.FCR, trigger8)
+	p.out(uart.IER, 1<<uart.IER_ERBFI)
+}

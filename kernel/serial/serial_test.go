@@ -65,3 +65,37 @@ func TestNoPortThere(t *testing.T) {
 		t.Error("memory is taken for a port")
 	}
 }
+
+// TestSeveralBytesAtALook: what is written at once comes out byte by byte, also while another writer holds the port.
+func TestSeveralBytesAtALook(t *testing.T) {
+	for _, held := range []uint32{0, 1} {
+		b := make([]byte, 8)
+		p := port(b, 1, 0)
+		p.fifo, p.bursts = true, held
+		looks := 0
+		for room, i := 0, 0; i < 3*burst; i++ {
+			if room == 0 {
+				looks++
+			}
+			room = p.put('x', room, burst)
+		}
+		if looks != 3 {
+			t.Errorf("%d looks at the status for %d bytes", looks, 3*burst)
+		}
+		p.WriteRaw([]byte("abc"))
+		if b[data] != 'c' || p.bursts != held {
+			t.Errorf("sent %q, bursts %d", b[data], p.bursts)
+		}
+		want := burst
+		if held != 0 {
+			want = 0
+		}
+		if n := p.TryWrite(make([]byte, 100)); n != want || p.bursts != held {
+			t.Errorf("%d bytes at once", n)
+		}
+		b[lineStatus] = 0
+		if n := p.TryWrite([]byte{1}); n != 0 {
+			t.Error("it does not take a byte, and got one")
+		}
+	}
+}

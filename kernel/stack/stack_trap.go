@@ -37,11 +37,19 @@ func Callers(r *amd64.Regs, pcs []uintptr) int { return CallersOf(trap.G(r), r, 
 // CallersOf is Callers for code on g's stack.
 //
 // Context: any, where g cannot run meanwhile.
-func CallersOf(g unsafe.Pointer, r *amd64.Regs, pcs []uintptr) int {
+func CallersOf(g unsafe.Pointer, r *amd64.Regs, pcs []uintptr) int { return callers(g, r, pcs, false) }
+
+// LinesOf is CallersOf with an address for each call that was inlined, too: each has a line of its own, and the
+// symbol of the function that it is in.
+//
+// Context: as CallersOf.
+func LinesOf(g unsafe.Pointer, r *amd64.Regs, pcs []uintptr) int { return callers(g, r, pcs, true) }
+
+func callers(g unsafe.Pointer, r *amd64.Regs, pcs []uintptr, inlined bool) int {
 	if !walkable(r, g) {
 		return leaf(r, pcs)
 	}
-	return goruntime.Callers(g, OriginalIP(r), uintptr(r.SP), pcs)
+	return goruntime.Callers(g, OriginalIP(r), uintptr(r.SP), pcs, inlined)
 }
 
 // leaf is CallersOf where the runtime cannot walk: on the stack of an idle CPU, and in assembly with frames of its own.

@@ -5,7 +5,7 @@ package text
 // Replacing several bytes, in several places at once, while no other CPU can
 // execute them.
 //
-// The other CPUs stand in smp.standStill, which nobody may change, and leave it
+// The other CPUs stand in smp.standStill, which must not change, and leave it
 // by a serializing instruction. An NMI there runs handlers that are not probed.
 // The caller has to look at what they were about to execute: a CPU whose saved IP
 // lies inside a place would continue in the middle of the new bytes (see

@@ -1,6 +1,10 @@
 package text
 
-import "sync"
+import (
+	"sync"
+
+	"sonde/kernel/lock"
+)
 
 // A Pool gives out executable memory in pieces of one size: slots for copies of
 // instructions, detours. A piece that comes back is given out again only when it
@@ -106,11 +110,7 @@ func (p *Pool) reap() {
 }
 
 // Used returns how many pieces are given out.
-func (p *Pool) Used() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.used
-}
+func (p *Pool) Used() int { return lock.Get(&p.mu, &p.used) }
 
 // Start and End are the bounds of the memory.
 //

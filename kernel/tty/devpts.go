@@ -46,10 +46,9 @@ func MountPTYs(tree *vfs.FS, signal func(group int, s Signal), leave func(t *TTY
 	return tree.Bind("/dev/ptmx", ptmx{all})
 }
 
-// ptmx is the device that opens a pseudo-terminal.
+// ptmx is the device that opens a pseudo-terminal. It implements vfs.Node.
 type ptmx struct{ all *ptys }
 
-// Stat implements vfs.Node.
 func (ptmx) Stat() vfs.Info {
 	return vfs.Info{Mode: fs.ModeDevice | fs.ModeCharDevice | 0666, RDev: vfs.MakeDev(auxMajor, ptmxMinor)}
 }
@@ -85,13 +84,11 @@ func (a *ptys) find(n int) *Master {
 	return a.byName[n]
 }
 
-// slaves are the names in /dev/pts.
+// slaves is the directory /dev/pts, with the names in it. It implements vfs.Node and vfs.Directory.
 type slaves struct{ all *ptys }
 
-// Stat implements vfs.Node.
 func (slaves) Stat() vfs.Info { return vfs.Info{Mode: fs.ModeDir | 0755} }
 
-// Names implements vfs.Directory.
 func (s slaves) Names() (names []string) {
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()

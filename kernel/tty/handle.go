@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"time"
 
+	"sonde/kernel/lock"
 	"sonde/kernel/poll"
 	"sonde/kernel/vfs"
 )
@@ -159,9 +160,6 @@ func (h Handle) WriteAt(p []byte, _ int64) (n int, err error) {
 	return n, nil
 }
 
-// Control is the terminal that h is open on: the same for all handles.
-func (h Handle) Control() interface{ HangUp() } { return h.TTY }
-
 // Close implements vfs.Handle.
 func (h Handle) Close() error {
 	h.locked(func() poll.Events {
@@ -192,8 +190,4 @@ func (t *TTY) Poll() (ev poll.Events) {
 }
 
 // Buffered returns how many bytes can be read, for FIONREAD.
-func (t *TTY) Buffered() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.ahead
-}
+func (t *TTY) Buffered() int { return lock.Get(&t.mu, &t.ahead) }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"sonde/kernel/lock"
 	"sonde/kernel/poll"
 	"sonde/kernel/vfs"
 )
@@ -54,10 +55,9 @@ func newMaster(all *ptys, signal func(group int, s Signal)) *Master {
 	return m
 }
 
-// screen is where the slave shows its output.
+// screen is where the slave shows its output. It implements io.Writer.
 type screen struct{ *Master }
 
-// Write implements io.Writer.
 func (s screen) Write(p []byte) (int, error) {
 	s.keep(p)
 	s.queue.Notify(poll.In)
@@ -103,7 +103,7 @@ func (t *TTY) allowed(n int) int {
 }
 
 // typeable is how many bytes can be typed before some are lost. While a line is typed and
-// none waits, all can: nobody could make room. Context: t.mu held.
+// none waits, all can: none could make room. Context: t.mu held.
 func (t *TTY) typeable() int {
 	if t.hungUp || t.termios.Lflag&ICANON != 0 && len(t.lines) == 0 {
 		return maxAhead
@@ -111,7 +111,7 @@ func (t *TTY) typeable() int {
 	return max(0, maxAhead-t.ahead)
 }
 
-// gone reports whether nobody has the slave open any more. One that hung up, when the
+// gone reports whether nothing has the slave open any more. One that hung up, when the
 // leader of its session ended, counts as open until it is closed, as in Linux: script keeps
 // the slave open, and polls the master until a poll finds nothing. Context: t.mu held.
 func (t *TTY) gone() bool { return t.used && t.opens == 0 }
@@ -146,7 +146,7 @@ func (m *Master) shown(p []byte) int {
 
 // WriteAt implements vfs.Handle: it types.
 //
-// Errors: EAGAIN while too much was typed that nobody has read.
+// Errors: EAGAIN while too much was typed that has not been read.
 func (m *Master) WriteAt(p []byte, _ int64) (int, error) {
 	m.typing.Lock()
 	defer m.typing.Unlock()
@@ -187,22 +187,11 @@ func (m *Master) Buffered() int {
 	return len(m.output)
 }
 
-// Control is the slave's terminal.
-func (m *Master) Control() interface{ HangUp() } { return m.TTY }
-
 // SetLock locks the slave, which cannot be opened then, or unlocks it.
-func (m *Master) SetLock(on bool) {
-	m.TTY.mu.Lock()
-	defer m.TTY.mu.Unlock()
-	m.isLocked = on
-}
+func (m *Master) SetLock(on bool) { lock.Set(&m.TTY.mu, &m.isLocked, on) }
 
 // IsLocked reports whether the slave is locked. It is at first.
-func (m *Master) IsLocked() bool {
-	m.TTY.mu.Lock()
-	defer m.TTY.mu.Unlock()
-	return m.isLocked
-}
+func (m *Master) IsLocked() bool { return lock.Get(&m.TTY.mu, &m.isLocked) }
 
 // Close implements vfs.Handle: the slave hangs up, its name is gone, and it controls no
 // session any more.

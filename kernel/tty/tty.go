@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/lock"
 	"sonde/kernel/poll"
 )
 
@@ -91,11 +92,7 @@ func New(out io.Writer, signal func(group int, s Signal)) *TTY {
 }
 
 // OnSignal sets the function that sends the signals from now on, as for New.
-func (t *TTY) OnSignal(signal func(group int, s Signal)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.signal = signal
-}
+func (t *TTY) OnSignal(signal func(group int, s Signal)) { lock.Set(&t.mu, &t.signal, signal) }
 
 // locked runs f under mu, and then does what f has left to do outside of it. f
 // returns what has changed, for waiters.
@@ -139,11 +136,7 @@ func (t *TTY) takePending() []byte {
 }
 
 // Termios returns the modes.
-func (t *TTY) Termios() Termios {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.termios
-}
+func (t *TTY) Termios() Termios { return lock.Get(&t.mu, &t.termios) }
 
 // SetTermios sets the modes. discard forgets what was typed and not read, as TCSETSF
 // does; drain would wait until all output is shown, which it is when Write returns.
@@ -171,11 +164,7 @@ func (t *TTY) SetTermios(m Termios, drain, discard bool) (err error) {
 }
 
 // Winsize returns the size of the screen.
-func (t *TTY) Winsize() Winsize {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.size
-}
+func (t *TTY) Winsize() Winsize { return lock.Get(&t.mu, &t.size) }
 
 // SetWinsize sets the size, and tells the foreground group if it is another.
 func (t *TTY) SetWinsize(size Winsize) {
@@ -189,18 +178,10 @@ func (t *TTY) SetWinsize(size Winsize) {
 }
 
 // Foreground returns the group of processes in the foreground, 0 if there is none.
-func (t *TTY) Foreground() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.group
-}
+func (t *TTY) Foreground() int { return lock.Get(&t.mu, &t.group) }
 
 // SetForeground puts a group of processes into the foreground.
-func (t *TTY) SetForeground(group int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.group = group
-}
+func (t *TTY) SetForeground(group int) { lock.Set(&t.mu, &t.group, group) }
 
 // Flush forgets what was typed and not read, as TCIFLUSH does.
 func (t *TTY) Flush() {
@@ -236,16 +217,10 @@ func (t *TTY) Stop(on bool) {
 }
 
 // forget drops all input. Context: mu held.
-func (t *TTY) forget() {
-	t.line, t.lines, t.ahead, t.literal = nil, nil, 0, false
-}
+func (t *TTY) forget() { t.line, t.lines, t.ahead, t.literal = nil, nil, 0, false }
 
 // HungUp reports whether HangUp has been.
-func (t *TTY) HungUp() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.hungUp
-}
+func (t *TTY) HungUp() bool { return lock.Get(&t.mu, &t.hungUp) }
 
 // HangUp ends the terminal for all open files of it: reading is at its end,
 // writing an error, and the foreground group gets SIGHUP and SIGCONT.

@@ -62,6 +62,9 @@ func (f *FS) makeAt(dir *Place, name string, isDir bool, make func() (Node, erro
 	if err != nil {
 		return err
 	}
+	if m, ok := last.dir.node.(Maker); ok && isDir {
+		return m.Make(last.name)
+	}
 	return f.makeIn(last, make)
 }
 
@@ -237,24 +240,10 @@ func setSize(n Node, size int64) error {
 	return s.SetSize(size)
 }
 
-// ChmodAt sets the permissions of a node.
+// ChangeAt changes the attributes of a node. op is what errors call that.
 //
 // Errors: EPERM if they cannot be changed; as StatAt.
-func (f *FS) ChmodAt(dir *Place, name string, perm fs.FileMode, follow bool) error {
-	return f.changeAt("chmod", dir, name, follow, func(c Changer) { c.SetMode(perm) })
-}
-
-// ChownAt sets the owner and group of a node; Keep leaves one unchanged. Errors: as ChmodAt.
-func (f *FS) ChownAt(dir *Place, name string, uid, gid uint32, follow bool) error {
-	return f.changeAt("chown", dir, name, follow, func(c Changer) { c.SetOwner(uid, gid) })
-}
-
-// UtimesAt sets the times of a node; zero leaves one unchanged. Errors: as ChmodAt.
-func (f *FS) UtimesAt(dir *Place, name string, access, modified time.Time, follow bool) error {
-	return f.changeAt("utimes", dir, name, follow, func(c Changer) { c.SetTimes(access, modified) })
-}
-
-func (f *FS) changeAt(op string, dir *Place, name string, follow bool, change func(Changer)) error {
+func (f *FS) ChangeAt(op string, dir *Place, name string, follow bool, change func(Changer)) error {
 	p, err := walk(dir, name, follow)
 	if err != nil {
 		return pathError(op, name, err)

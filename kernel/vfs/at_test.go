@@ -370,9 +370,9 @@ func TestReadDirentsGoesOnWhereItStopped(t *testing.T) {
 func TestAttributesCanBeSet(t *testing.T) {
 	a := newAt(t)
 	then := time.Unix(1e9, 5)
-	a.must(a.ChmodAt(a.cwd, "file", Perm(0o4751), true))
-	a.must(a.ChownAt(a.cwd, "file", 7, Keep, true))
-	a.must(a.UtimesAt(a.cwd, "file", time.Time{}, then, true))
+	a.must(a.ChangeAt("chmod", a.cwd, "file", true, func(c Changer) { c.SetMode(Perm(0o4751)) }))
+	a.must(a.ChangeAt("chown", a.cwd, "file", true, func(c Changer) { c.SetOwner(7, Keep) }))
+	a.must(a.ChangeAt("utimes", a.cwd, "file", true, func(c Changer) { c.SetTimes(time.Time{}, then) }))
 	i, err := a.StatAt(a.cwd, "link", true)
 	if err != nil || i.ModeBits() != 0o100751 || i.UID != 7 || i.GID != 0 || !i.ModTime.Equal(then) || i.AccTime.Equal(then) {
 		t.Errorf("%+v %o, %v", i, i.ModeBits(), err)
@@ -380,7 +380,7 @@ func TestAttributesCanBeSet(t *testing.T) {
 	if i, _ := a.StatAt(a.cwd, "link", false); i.Mode != fs.ModeSymlink|0777 || i.Size != 11 {
 		t.Errorf("the link itself: %+v", i)
 	}
-	a.must(a.ChmodAt(a.cwd, "file", 0, true))
+	a.must(a.ChangeAt("chmod", a.cwd, "file", true, func(c Changer) { c.SetMode(0) }))
 	if a.get("file") != "text" {
 		t.Error("root reads what it likes")
 	}

@@ -67,7 +67,6 @@ func (r *regular) Resident(page uint64) bool {
 	return at < r.size && (at < int64(len(r.pages.base)) || r.pages.at(int64(page)) != frame.None)
 }
 
-// Ident implements backing.Store.
 func (r *regular) Ident() backing.Ident {
 	id := backing.Ident{Dev: Device, Inode: r.ino}
 	if p := r.mapped.Load(); p != nil {

@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"syscall"
@@ -78,11 +79,7 @@ func (d *Dir) Names() []string {
 func (d *Dir) ownNames() (names []string, more Directory) {
 	d.fs.mu.RLock()
 	defer d.fs.mu.RUnlock()
-	names = make([]string, 0, len(d.nodes))
-	for name := range d.nodes {
-		names = append(names, name)
-	}
-	return names, d.more
+	return slices.Collect(maps.Keys(d.nodes)), d.more
 }
 
 // Extend adds names that are made on demand to a directory in memory: the processes to /proc. The

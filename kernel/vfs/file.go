@@ -86,8 +86,7 @@ func (f *File) IsStream() bool { return f.stream }
 // SetFlags changes O_APPEND and O_NONBLOCK.
 func (f *File) SetFlags(flag int) {
 	for {
-		old := f.flag.Load()
-		if f.flag.CompareAndSwap(old, old&^settable|int32(flag)&settable) {
+		if old := f.flag.Load(); f.flag.CompareAndSwap(old, old&^settable|int32(flag)&settable) {
 			return
 		}
 	}

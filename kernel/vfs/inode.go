@@ -5,9 +5,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"sonde/kernel/lock"
 )
 
-// inode is what all nodes in memory have: number, mode, owner, times, links.
+// inode is what all nodes in memory have: number, mode, owner, times, links. It implements Changer and Attributed.
 type inode struct {
 	ino uint64 // does not change
 
@@ -45,11 +47,7 @@ func (i *inode) info() Info {
 }
 
 // lastName returns moved, for Place.entry.
-func (i *inode) lastName() *nameOf {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.moved
-}
+func (i *inode) lastName() *nameOf { return lock.Get(&i.mu, &i.moved) }
 
 func (i *inode) movedTo(d *Dir, name string) {
 	i.mu.Lock()
@@ -75,7 +73,6 @@ func (i *inode) link(n int) uint64 {
 	return i.links
 }
 
-// SetMode implements Changer.
 func (i *inode) SetMode(perm fs.FileMode) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -135,7 +132,6 @@ func (i *inode) inherit(d *inode) {
 	}
 }
 
-// SetTimes implements Changer.
 func (i *inode) SetTimes(access, modified time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

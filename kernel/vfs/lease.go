@@ -29,7 +29,7 @@ const (
 var leaseBreakTime = sysctl.NewRange("fs.lease-break-time", 45, 0, math.MaxInt32,
 	"seconds that a process has to release a lease when it is asked to; 0: no limit")
 
-// access counts the openings of a regular file, and has its leases.
+// access counts the openings of a regular file, and has its leases. It implements backing.Text.
 type access struct {
 	mu sync.Mutex
 	// guarded by mu:

@@ -3,6 +3,7 @@ package vfs
 import (
 	"io"
 	"io/fs"
+	"syscall"
 	"time"
 
 	"sonde/kernel/mm/backing"
@@ -43,6 +44,16 @@ type Remover interface {
 	Directory
 	// Remove removes an entry. Errors: ENOENT, EBUSY.
 	Remove(name string) error
+}
+
+// Maker is a directory of the kernel in which users may make directories, and remove those with all that is in them,
+// as instances of tracefs.
+type Maker interface {
+	Directory
+	// Make makes a directory whose name is free. Errors: EINVAL, ENOMEM.
+	Make(name string) error
+	// Unmake removes one. Errors: ENOENT, EBUSY.
+	Unmake(name string) error
 }
 
 // Mounted is a directory of the kernel's making that is a file system of its own.
@@ -121,6 +132,17 @@ type Handle interface {
 type Stream struct{}
 
 func (Stream) stream() {}
+
+// NoBytes is embedded in a Handle that one waits for, or that stands for something: it has nothing to
+// read or write.
+type NoBytes struct{ Stream }
+
+// ReadAt and WriteAt implement Handle. Errors: EINVAL.
+func (NoBytes) ReadAt([]byte, int64) (int, error)  { return 0, syscall.EINVAL }
+func (NoBytes) WriteAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
+
+// Close implements Handle.
+func (NoBytes) Close() error { return nil }
 
 // Shared is a Handle that is told about each Close except the last.
 type Shared interface{ LetGo() }

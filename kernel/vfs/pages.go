@@ -43,9 +43,7 @@ func (f *FS) Usage() (limit, used int64) { return f.limit.Load(), f.used.Load() 
 func (f *FS) Frames() int { return int(f.frames.Load()) }
 
 // held is how many pages the file uses, those in base included.
-func (s *pages) held() int64 {
-	return max(s.n, int64(len(s.base)+pageSize-1)/pageSize)
-}
+func (s *pages) held() int64 { return max(s.n, int64(len(s.base)+pageSize-1)/pageSize) }
 
 // at returns page i, or None if it does not exist.
 func (s *pages) at(i int64) frame.Frame {

@@ -147,7 +147,6 @@ func (t *recordTable) ring(obstacles []Record, owner any) bool {
 	return false
 }
 
-// Poll implements poll.Source.
 func (w *wanted) Poll() poll.Events {
 	w.table.mu.Lock()
 	defer w.table.mu.Unlock()
@@ -157,5 +156,4 @@ func (w *wanted) Poll() poll.Events {
 	return 0
 }
 
-// Queue implements poll.Source.
 func (w *wanted) Queue() *poll.Queue { return &w.file.queue }

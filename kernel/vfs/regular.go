@@ -10,7 +10,7 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// regular is a file in memory.
+// regular is a file in memory. It implements backing.Store, Node and holder.
 type regular struct {
 	inode
 	access access
@@ -36,7 +36,6 @@ func (f *FS) newRegular(perm fs.FileMode) *regular {
 	return r
 }
 
-// Stat implements Node.
 func (r *regular) Stat() Info {
 	i := r.info()
 	r.data.RLock()
@@ -201,7 +200,6 @@ type regularHandle struct{ *regular }
 // writerHandle is the handle of a file that was opened for writing, too.
 type writerHandle struct{ regularHandle }
 
-// ReadAt implements Handle.
 func (h regularHandle) ReadAt(p []byte, off int64) (int, error) {
 	h.data.RLock()
 	defer h.data.RUnlock()
@@ -222,21 +220,18 @@ func (h regularHandle) WriteAt(p []byte, off int64) (int, error) {
 // Append implements Appender. Errors: as write.
 func (h regularHandle) Append(p []byte) (int, int64, error) { return h.write(p, -1) }
 
-// Close implements Handle.
 func (h regularHandle) Close() error {
 	h.access.left(O_RDONLY)
 	h.Drop()
 	return nil
 }
 
-// Close implements Handle.
 func (h writerHandle) Close() error {
 	h.access.left(O_WRONLY)
 	h.Drop()
 	return nil
 }
 
-// next implements holder.
 func (r *regular) next(off int64, hole bool) int64 {
 	r.data.RLock()
 	defer r.data.RUnlock()

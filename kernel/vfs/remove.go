@@ -49,6 +49,9 @@ func removeAt(dir *Place, name string, k kind) error {
 	if err != nil {
 		return err
 	}
+	if m, ok := last.dir.node.(Maker); ok && k == onlyDirectory {
+		return m.Unmake(last.name)
+	}
 	full := false
 	d, isDir := p.node.(Directory)
 	if isDir {

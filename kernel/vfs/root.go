@@ -31,27 +31,11 @@ func OpenAt(dir *Place, name string, flag int, perm fs.FileMode) (*File, error) 
 	return Root.OpenAt(dir, name, flag, perm)
 }
 
-// Create makes a file of Root, or truncates it, and opens it for writing.
-//
-// Errors: as FS.OpenFile.
-func Create(name string) (*File, error) {
-	return Root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
-}
-
-// Mkdir makes a directory in Root. Errors: as FS.Mkdir.
-func Mkdir(name string) error { return Root.Mkdir(name) }
-
-// MkdirAll makes directories in Root for the kernel. Errors: as FS.MkdirAll.
-func MkdirAll(name string, perm fs.FileMode) error { return Root.MkdirAll(name, perm) }
-
 // Remove removes a file or empty directory of Root. Errors: as FS.Remove.
 func Remove(name string) error { return Root.Remove(name) }
 
 // Bind puts a node into Root. Errors: as FS.Bind.
 func Bind(name string, n Node) error { return Root.Bind(name, n) }
-
-// Unbind removes a node from Root. Errors: as FS.Unbind.
-func Unbind(name string) error { return Root.Unbind(name) }
 
 // ReadDir lists a directory of Root by name.
 //
@@ -74,7 +58,7 @@ func ReadFile(name string) ([]byte, error) { return Root.readFile(name) }
 // WriteFile writes p in one call to a file of Root, and makes the file if it is missing.
 // Errors: as Open and Write.
 func WriteFile(name string, p []byte) error {
-	f, err := Create(name)
+	f, err := Open(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return err
 	}

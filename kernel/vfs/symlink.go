@@ -2,7 +2,7 @@ package vfs
 
 import "io/fs"
 
-// symlink is a symbolic link in memory.
+// symlink is a symbolic link in memory. It implements Node and Link.
 type symlink struct {
 	inode
 	target string
@@ -14,12 +14,10 @@ func newSymlink(target string) *symlink {
 	return s
 }
 
-// Stat implements Node.
 func (s *symlink) Stat() Info {
 	i := s.info()
 	i.Size = int64(len(s.target))
 	return i
 }
 
-// Target implements Link.
 func (s *symlink) Target() (string, error) { return s.target, nil }

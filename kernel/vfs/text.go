@@ -27,7 +27,6 @@ func (a *access) Deny() error {
 	return nil
 }
 
-// Allow implements backing.Text.
 func (a *access) Allow() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

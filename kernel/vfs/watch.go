@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/lock"
 	"sonde/kernel/poll"
 )
 
@@ -77,11 +78,7 @@ func (w *Watch) SetMask(change func(uint32) uint32) {
 }
 
 // Mask returns which events w reports.
-func (w *Watch) Mask() uint32 {
-	watches.mu.Lock()
-	defer watches.mu.Unlock()
-	return w.mask
-}
+func (w *Watch) Mask() uint32 { return lock.Get(&watches.mu, &w.mask) }
 
 // Drop ends w, and reports whether it still existed. Gone is not called.
 func (w *Watch) Drop() bool {
@@ -173,8 +170,7 @@ func (p *Place) happened(what uint32) {
 		return
 	}
 	what |= ofDirectory(p.node)
-	up, name, now := p.entry()
-	if up != 0 && now {
+	if up, name, now := p.entry(); up != 0 && now {
 		tell(up, what, 0, name)
 	} else if up != 0 {
 		tell(up, what|unlinked, 0, name)
@@ -268,12 +264,10 @@ func (f *File) unwatchEntries() {
 	}
 }
 
-// Happened implements Watcher.
 func (e *entries) Happened(w *Watch, _, _ uint32, _ string) {
 	if !e.once || w.drop() {
 		watches.owed = append(watches.owed, e)
 	}
 }
 
-// Gone implements Watcher.
 func (*entries) Gone(*Watch) {}

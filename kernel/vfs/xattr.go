@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"maps"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -39,7 +40,6 @@ type Attributed interface {
 	RemoveXattr(name string) error
 }
 
-// SetXattr implements Attributed.
 func (i *inode) SetXattr(name string, value []byte, create, replace bool) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -91,7 +91,6 @@ func (x xattrs) give() {
 	}
 }
 
-// Xattr implements Attributed.
 func (i *inode) Xattr(name string) ([]byte, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -102,19 +101,12 @@ func (i *inode) Xattr(name string) ([]byte, error) {
 	return v, nil
 }
 
-// Xattrs implements Attributed.
 func (i *inode) Xattrs() []string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	names := make([]string, 0, len(i.extended))
-	for n := range i.extended {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(i.extended))
 }
 
-// RemoveXattr implements Attributed.
 func (i *inode) RemoveXattr(name string) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

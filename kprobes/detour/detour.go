@@ -23,13 +23,16 @@ type Detour struct {
 	Len    uintptr  // bytes from Addr on that the jump replaces or the copy executes
 	Begins Template // what it begins with
 
-	// Code that has the handler in it, from Slow to Resume: package fuse. It is entered at Fused; 0: there is none, and Why
-	// is the reason. For is the *Kprobe whose handler that is.
+	// Code that has the handler in it, from Slow to Past: package fuse. It is entered at Fused; 0: there is none, and Why
+	// is the reason. For is the *Kprobe whose handler that is. It is in front of Resume, or in a piece of detour memory of
+	// its own, Apart.
 	Slow  uintptr
 	Fused uintptr
+	Past  uintptr
+	Apart uintptr // 0: there is none
 	For   any
 	Why   error
-	End   uintptr // behind all of it
+	End   uintptr // after all of it
 	// Original returns where the instruction at ip, in the detour, belongs.
 	// Context: any.
 	Original func(ip uintptr) uintptr
@@ -39,6 +42,22 @@ type Detour struct {
 
 	Point   any     // kept for CPUs still on their way to its handlers
 	PointAt uintptr // where its address stands in the detour; by Fill
+}
+
+// Contains reports whether ip is in the memory that d has.
+//
+// Context: any.
+func (d *Detour) Contains(ip uintptr) bool {
+	return ip-d.Head < Size || d.Apart != 0 && ip-d.Apart < Size
+}
+
+// A Stub is the code of an INT3 that has the handler in it: package fuse. It is in detour memory.
+type Stub struct {
+	Head  uintptr
+	Len   int     // bytes; 0: there is none, and Why is the reason
+	For   any     // the *Kprobe whose handler it is
+	Leads uintptr // where the place's own code continues
+	Why   error
 }
 
 // A Template is what a detour begins with (kprobes/detour_amd64.s).

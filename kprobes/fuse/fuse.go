@@ -1,16 +1,17 @@
 // Package fuse makes the code of a hit that has its handler in it: what the place needs is saved, the hit is counted,
 // and the handler's code, which is compiled for the place, follows.
 //
+//	bail:   MOVL $0, running(GS)
 //	slow:   restore; JMP general
 //	entry:  the stack check
 //	        save
 //	        CMPQ inside(GS), $0; JNE slow
-//	        INCQ count(GS)
-//	        the handler's code
+//	        the handler's code: INCQ count(GS), and what it does
 //	        restore
 //
 // A hit inside of another one, or of a program, goes the general way. One counter says that a hit was entered and that it
-// was handled: nothing in between leaves. No Go is called, so that neither stack nor g are switched.
+// was handled: what comes after it does not leave. A program that looks for keys does so before it, while it holds the
+// CPU, and bails out if there is none. No Go is called, so that neither stack nor g are switched.
 package fuse
 
 import (
@@ -18,6 +19,7 @@ import (
 	"fmt"
 	"slices"
 
+	"sonde/arch/amd64/trap"
 	"sonde/probe/attach"
 )
 
@@ -27,12 +29,12 @@ const Pushed = 4
 // A Spec is what the code is made of.
 type Spec struct {
 	At      uintptr                 // where it will be
-	General uintptr                 // where the general way begins, behind its stack check
+	General uintptr                 // where the general way begins, after its stack check
 	Check   func(at uintptr) []byte // the copy of the stack check there, for an address; nil: there is none
 	Inside  int32                   // at GS: the word that is 0 outside of hits and programs
 	Count   int32                   // at GS: the counter
-	Dead    bool                    // nobody needs the flags
-	Free    []uint8                 // registers that nobody needs, by their hardware numbers
+	Dead    bool                    // no instruction needs the flags
+	Free    []uint8                 // registers that no instruction needs, by their hardware numbers
 	IP      uint64                  // what the handler is told
 	Handler attach.Fuser
 }
@@ -69,43 +71,86 @@ var savable = []uint8{12, 13, 15, 11, 10, 9, 8, 6, 7, 1, 3}
 //
 // Errors: why the handler cannot be compiled for this place.
 func Make(s *Spec) (*Code, error) {
-	at := attach.Fusion{IP: s.IP, Free: s.Free, Most: Pushed, Stack: !s.Dead}
-	if at.Stack {
+	at := attach.Fusion{IP: s.IP, Count: s.Count, Free: s.Free, Most: Pushed}
+	if !s.Dead {
+		at.Stack = map[uint8]uint8{0: 0}
 		at.Most--
 	}
-	at.Others = slices.DeleteFunc(slices.Clone(savable), func(r uint8) bool { return slices.Contains(s.Free, r) })
-	body, changes, err := s.Handler.Fuse(&at)
+	at.Others = without(savable, s.Free...)
+	body, err := s.Handler.Fuse(&at)
 	if err != nil {
 		return nil, err
 	}
-	saved := slices.DeleteFunc(slices.Clone(changes), func(r uint8) bool { return slices.Contains(s.Free, r) })
+	saved := without(body.Changes, s.Free...)
 	if len(saved) > at.Most {
 		return nil, fmt.Errorf("%d registers would have to be saved, more than %d", len(saved), at.Most)
 	}
 	c := &Code{}
-	c.restore(saved, at.Stack)
-	c.put(0xE9) // JMP general
-	c.imm32(int32(int64(s.General) - int64(s.At) - int64(len(c.Bytes)+4)))
+	if len(body.Bails) > 0 {
+		c.deep(len(saved) + asWord(!s.Dead))
+		c.releases()
+	}
+	slow := len(c.Bytes)
+	c.restore(saved, !s.Dead)
+	c.put(0xE9) // JMP
+	c.general(s)
 	c.Entry = len(c.Bytes)
 	c.deep(0)
 	if s.Check != nil {
 		c.put(s.Check(s.At + uintptr(c.Entry))...)
 	}
-	c.save(saved, at.Stack)
-	c.put(0x65, 0x48, 0x83, 0x3C, 0x25) // CMPQ inside(GS), $0
-	c.imm32(s.Inside)
-	c.put(0)
-	if back := -(len(c.Bytes) + 2); back >= -128 {
+	c.save(saved, !s.Dead)
+	c.asks(s.Inside)
+	if back := slow - (len(c.Bytes) + 2); back >= -128 {
 		c.put(0x75, byte(back)) // JNE slow
 	} else {
 		c.put(0x0F, 0x85)
-		c.imm32(int32(-(len(c.Bytes) + 4)))
+		c.imm32(int32(slow - (len(c.Bytes) + 4)))
 	}
-	c.put(0x65, 0x48, 0xFF, 0x04, 0x25) // INCQ count(GS)
-	c.imm32(s.Count)
-	c.put(body...)
-	c.restore(saved, at.Stack)
+	begins := len(c.Bytes)
+	c.put(body.Code...)
+	c.bails(body, begins, 0)
+	c.restore(saved, !s.Dead)
 	return c, nil
+}
+
+// bails has the handler's code, which begins at an offset, bail out to another one.
+func (c *Code) bails(f *attach.Fused, begins, to int) {
+	for _, at := range f.Bails {
+		binary.LittleEndian.PutUint32(c.Bytes[begins+at:], uint32(to-(begins+at+4)))
+	}
+}
+
+// releases puts what says that the program does not run.
+func (c *Code) releases() {
+	c.put(0x65, 0xC7, 0x04, 0x25) // MOVL
+	c.imm32(int32(trap.OffsetRunning))
+	c.imm32(0)
+}
+
+func asWord(pushed bool) int {
+	if pushed {
+		return 1
+	}
+	return 0
+}
+
+// general puts the distance to the general way.
+func (c *Code) general(s *Spec) {
+	c.imm32(int32(int64(s.General) - int64(s.At) - int64(len(c.Bytes)+4)))
+}
+
+// asks puts CMPQ at(GS), $0.
+func (c *Code) asks(at int32) {
+	c.put(0x65, 0x48, 0x83, 0x3C, 0x25)
+	c.imm32(at)
+	c.put(0)
+}
+
+// counts puts INCQ at(GS).
+func (c *Code) counts(at int32) {
+	c.put(0x65, 0x48, 0xFF, 0x04, 0x25)
+	c.imm32(at)
 }
 
 func (c *Code) put(b ...byte) { c.Bytes = append(c.Bytes, b...) }

@@ -21,6 +21,8 @@ var This Machine
 type Machine struct {
 	// Code returns the n bytes of code at addr as they are now; nil: not code.
 	Code func(addr, n uintptr) []byte
+	// Known is where hits of breakpoints call handlers: see trap.Int3.
+	Known uintptr
 	// Poke replaces one byte of code.
 	Poke func(addr uintptr, old, new byte) error
 	// Refresh is called when every CPU should execute what was poked at these addresses, for QEMU's sake: see

@@ -18,7 +18,7 @@ import (
 	"sonde/kprobes/reach"
 )
 
-// slotBytes is the part of mm.Slots that is for slots; detours are behind it.
+// slotBytes is the part of mm.Slots that is for slots; detours are after it.
 const slotBytes = 1 << 20
 
 // Real returns the one we run on. Drain and Watch, which are about handlers, are for package kprobes
@@ -29,6 +29,7 @@ func Real(guard *reach.Guard) Machine {
 	slots, detours := mm.Slots.Start, mm.Slots.Start+slotBytes
 	m := Machine{
 		Code:    text.Bytes,
+		Known:   trap.Known(),
 		Poke:    text.Poke,
 		Refresh: refresh,
 		Swap:    swapStopped,

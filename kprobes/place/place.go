@@ -15,7 +15,7 @@ import (
 
 // A Place does not change, but for Slot, which is filled in before it is used.
 type Place struct {
-	Addr  uintptr // first: a ledger.Table looks at it
+	Addr  uintptr
 	In    insn.Inst
 	Orig  [insn.MaxLen]byte // the code from there on
 	Slot  uintptr           // the copy, followed by a jump back; 0 if there is none
@@ -80,7 +80,7 @@ func (p *Place) classify() error {
 // Context: any.
 func (p *Place) NeedsSlot() bool { return !p.emulated }
 
-// CopyFor returns what a slot at that address holds: the copy and, behind it, the
+// CopyFor returns what a slot at that address holds: the copy and, after it, the
 // way back of a boosted one. Not ok: what it needs is not within reach.
 func (p *Place) CopyFor(slot uintptr) (code []byte, ok bool) {
 	n := p.In.Len

@@ -5,7 +5,7 @@ import (
 	"sonde/arch/amd64/prologue"
 )
 
-// Way is how a probed instruction gets done when the handlers in front of it have
+// Way is how a probed instruction is executed when the handlers in front of it have
 // been called. Hits go by it, and explain prints it.
 type Way uint8
 
@@ -29,8 +29,8 @@ func (w Way) String() string {
 	return [...]string{"refused", "emulated", "branched", "decided", "within", "boosted", "stepped", "detoured"}[w&^Recorded]
 }
 
-// Bare returns how the instruction gets done by itself; post: when a post-handler
-// must get control behind it.
+// Bare returns how the instruction is executed by itself; post: when a post-handler
+// must get control after it.
 //
 // Context: any.
 func (p *Place) Bare(post bool) Way {
@@ -45,7 +45,7 @@ func (p *Place) Bare(post bool) Way {
 	return Refused
 }
 
-// Way returns how the instruction gets done when handlers have been called; post:
+// Way returns how the instruction is executed when handlers have been called; post:
 // one of them is a post-handler.
 //
 // Context: any.

@@ -52,6 +52,6 @@
 //
 // A blacklisted function that survives a probe stays on the list. The proof run shows with which
 // of them the machine crashes. With a handler that does nothing, most others survive. Some are on the
-// list because of what an abandoned handler would leave behind in them, such as a lock of the thread
+// list because of what an abandoned handler would leave in them, such as a lock of the thread
 // shim. A run with only well-behaved handlers does not show that.
 package reach

@@ -38,7 +38,7 @@ func (g *Guard) Graph() *Graph { return g.g }
 func (g *Guard) Unprotected() []error { return g.g.Check(g.marked) }
 
 // Blacklist returns the functions that may not be probed, by address, with the
-// reason. warn is told of what Unprotected returns, once.
+// reason. warn gets what Unprotected returns, once.
 func (g *Guard) Blacklist(warn func(error)) map[uint64]string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

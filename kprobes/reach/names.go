@@ -8,7 +8,7 @@ import (
 )
 
 // names is a list of patterns: a symbol, of which the ".abi0" of assembly may be
-// left out, or with "*" behind it the beginning of some.
+// left out, or with "*" after it the beginning of some.
 type names []string
 
 // fits reports whether name is in the list.

@@ -13,7 +13,7 @@ import (
 // the return of a probed function.
 var trapEntries = names{
 	"sonde/arch/amd64/trap.entry", "sonde/arch/amd64/trap.entryNMI", "sonde/arch/amd64/trap.entryFault",
-	"sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
+	"sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.known", "sonde/arch/amd64/trap.entryDB",
 	"sonde/arch/amd64/trap.entryDebug", "sonde/arch/amd64/trap.entryWatch", "sonde/arch/amd64/trap.entryWatchReal",
 	"sonde/arch/amd64/trap.bareReturn", "sonde/arch/amd64/trap.bareSetTF", "sonde/arch/amd64/trap.bareClearTF", "sonde/arch/amd64/trap.bareSetRF",
 	"sonde/arch/amd64/trap.unwind", "sonde/arch/amd64/user.fromSyscall", "sonde/arch/amd64/user.abandoned",
@@ -34,13 +34,16 @@ var indirect = []struct {
 	{
 		"sonde/arch/amd64/trap.save",
 		names{
-			"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/probe/handler.onAbandon",
+			"sonde/kprobes.onStep", "sonde/probe/handler.onAbandon",
 			"sonde/kernel/die.exception", "sonde/kernel/die.Breakpoint", "sonde/kernel/die.Debug", "sonde/arch/amd64/trap.takeNMI",
-			"sonde/arch/amd64/trap.takeBreakpoint", "sonde/arch/amd64/trap.takeDebug",
+			"sonde/arch/amd64/trap.anyBreakpoint", "sonde/arch/amd64/trap.takeDebug",
 		},
 		"the vector's handler; those of interrupts are not listed: no interrupt comes in the middle of a hit",
 	},
-	{"sonde/arch/amd64/trap.entryBP", names{"sonde/kprobes.onBreakpoint", "sonde/arch/amd64/trap.takeBreakpoint", "sonde/arch/amd64/user.fromTrap"}, "the vector's handler; a trap from ring 3"},
+	{"sonde/arch/amd64/trap.entryBP", names{"sonde/arch/amd64/trap.known", "sonde/arch/amd64/user.fromBreak"}, "an Int3's Code: other code than this calls nothing; a breakpoint of ring 3"},
+	{"sonde/arch/amd64/user.fromBreak", names{"sonde/arch/amd64/user.known"}, "a Break's Code: other code than this calls nothing"},
+	{"sonde/arch/amd64/trap.known", breakpointHandlers, "the handler of #BP"},
+	{"sonde/arch/amd64/trap.anyBreakpoint", breakpointHandlers, "the handler of #BP"},
 	{"sonde/arch/amd64/trap.takeBreakpoint", names{"sonde/kprobes.onBreakpoint"}, "the handler of #BP while nothing is watched"},
 	{"sonde/arch/amd64/trap.entryDB", names{"sonde/kprobes.onStep", "sonde/arch/amd64/trap.takeDebug", "sonde/arch/amd64/user.fromTrap"}, "the vector's handler"},
 	{"sonde/arch/amd64/trap.entryWatch", names{"sonde/kprobes.onStep", "sonde/arch/amd64/trap.takeDebug", "sonde/arch/amd64/user.fromTrap"}, "the vector's handler"},
@@ -56,13 +59,16 @@ var indirect = []struct {
 	{"sonde/arch/amd64/trap.takeNMI", names{"sonde/kernel/die.nmi"}, "what die passes to trap.SetNMI"},
 	{"sonde/arch/amd64/trap.unwind", names{"sonde/kprobes.afterAbandon", "sonde/kwatch.afterAbandon"}, "what is passed to trap.Divert"},
 	{"sonde/kernel/notifier.(*Chain).Walk", names{"sonde/kprobes.onFault", "sonde/probe/handler.onFault", "sonde/probe/handler.onNMI", "sonde/uprobes.onFault", "sonde/linux/usermode.onFault"}, "the chain's blocks"},
-	{"sonde/arch/amd64/user.hit", names{"sonde/uprobes.onHit"}, "a hit of a program"},
+	{"sonde/arch/amd64/user.known", names{"sonde/uprobes.onBreak"}, "a breakpoint of a program"},
+	{"sonde/arch/amd64/user.hit", names{"sonde/uprobes.onHit"}, "another hit of a program"},
 	{"sonde/arch/amd64/user.abandoned", names{"sonde/uprobes.onAbandoned"}, "the rest of such a hit"},
 	{"sonde/uprobes.(*thread).*", programMemory, "what boot passes to uprobes.Init"},
-	{"sonde/uprobes.(*state).callHandlers", programVectors, "a user probe's handler"},
-	{"sonde/uprobes.(*state).callReturns", programVectors, "a return handler"},
-	{"sonde/uprobes.(*state).wants", programVectors, "an entry handler"},
-	{"sonde/uprobes.(*state).callGoReturns", programVectors, "a return handler"},
+	{"sonde/uprobes.enters[*", programMemory, "the same"},
+	{"sonde/uprobes.entersGo[*", programMemory, "the same"},
+	{"sonde/uprobes.callHandlers[*", programVectors, "a user probe's handler"},
+	{"sonde/uprobes.callReturns[*", programVectors, "a return handler"},
+	{"sonde/uprobes.wanted[*", programVectors, "an entry handler"},
+	{"sonde/uprobes.callGoReturns[*", programVectors, "a return handler"},
 	{"sonde/kprobes.detour", softTrap, "a soft trap; a kprobe's handler"},
 	{"sonde/kprobes.late", softTrap, "a soft trap"},
 	{"sonde/kprobes.plain", softTrap, "a soft trap"},
@@ -89,6 +95,9 @@ var indirect = []struct {
 	{"sonde/probe/program.peek", names{"sonde/linux/proc.Peek"}, "what boot passes to program.SetProcesses"},
 	{"runtime.sondeSyscall", names{"runtime.sondeDispatch"}, "the system call"},
 }
+
+// breakpointHandlers take #BP: the second one while something is watched.
+var breakpointHandlers = names{"sonde/kprobes.onBreakpoint", "sonde/arch/amd64/trap.takeBreakpoint"}
 
 // programMemory is how hits access the memory of the program that was hit.
 var programMemory = names{"sonde/arch/amd64/user.LoadWord", "sonde/arch/amd64/user.LoadPair", "sonde/arch/amd64/user.SwapWord"}
@@ -152,7 +161,7 @@ var regions = []struct {
 // hits are what handles hits, for the proof that it leaves X0-X14 alone.
 var hits = names{
 	"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onReturn", "sonde/kprobes.onDetour", "sonde/kprobes.onNote",
-	"sonde/arch/amd64/trap.takeBreakpoint", "sonde/arch/amd64/trap.takeDebug", "sonde/uprobes.onHit", "sonde/uprobes.onAbandoned",
+	"sonde/arch/amd64/trap.takeBreakpoint", "sonde/arch/amd64/trap.takeDebug", "sonde/uprobes.onBreak", "sonde/uprobes.onHit", "sonde/uprobes.onAbandoned",
 	programHelpers,
 }
 
@@ -170,7 +179,7 @@ var saved = names{
 var noReturn = names{"runtime.panic*", "runtime.morestack*", "runtime.throw", "runtime.gopanic"}
 
 // neverReturn are functions that end in other ways than by returning to their
-// caller: a stack begins or ends with them, or gogo goes on from there.
+// caller: a stack begins or ends with them, or gogo continues from there.
 var neverReturn = names{
 	"runtime.goexit", "runtime.mstart", "runtime.mstart0", "runtime.mstart1", "runtime.newstack",
 }
@@ -180,7 +189,7 @@ var dying = names{"runtime.panic*", "runtime.throw", "runtime.fatal*", "runtime.
 
 // offered is what handlers may call, although its code can lead to what they may not call: it is made
 // for handlers, and does not go there in a trap.
-var offered = names{"sonde/kernel/printk.*", "sonde/kernel/die.DumpStack", "sonde/kernel/die.Backtrace", "sonde/kernel/stack.CallersOf"}
+var offered = names{"sonde/kernel/printk.*", "sonde/kernel/die.DumpStack", "sonde/kernel/die.Backtrace", "sonde/kernel/stack.callers"}
 
 const storesPointer = "stores a pointer that the collector must see"
 

@@ -9,7 +9,7 @@ const maxDepth = 4 << 10
 
 // Verify returns what is wrong with the code that a trap may run before a handler is
 // called: how it reaches what does not work there, stack growth among that, and calls
-// of which nobody says where they lead; and with short calls. The image is not built then.
+// of which nothing says where they lead; and with short calls. The image is not built then.
 func (g *Graph) Verify() (wrong []error) {
 	for _, b := range g.TrapBreaches() {
 		wrong = append(wrong, fmt.Errorf("trap code %s", b))

@@ -15,14 +15,14 @@ var calls = []Mutant{
 		Why: "a call is not found when longjmp has gone past others to it",
 	},
 	{
-		Name: "calls-that-do-not-return-kept", In: "uprobes.(*thread).enterCall",
+		Name: "calls-that-do-not-return-kept", In: "uprobes.(*thread).makeWay",
 		Old: ">= manyCalls", New: "< 0",
 		By:  host("uprobes", "TestStacksThatAreGone"),
 		Why: "calls on stacks that are gone are in flight for ever",
 	},
 	{
 		Name: "child-cannot-return", In: "uprobes.clone",
-		Old: ", calls: th.bequeath(mem)", New: "",
+		Old: ".calls = th.bequeath(mem)", New: "",
 		By:  host("uprobes", "TestChildReturns"),
 		Why: "a child that was forked in a probed call dies when it returns",
 	},
@@ -69,8 +69,14 @@ var calls = []Mutant{
 		Why: "two calls have one slot of the stack",
 	},
 	{
-		Name: "trampoline-told-to-handlers", In: "uprobes.(*thread).enterCall",
-		Old: "real = cs.real(r.SP, tramp)", New: "",
+		Name: "call-without-its-entry-handler", In: "uprobes.enlists",
+		Old: "m.wants&wantsMore != 0, ", New: "",
+		By:  host("uprobes", "TestCallWithoutItsEntryHandler"),
+		Why: "a return is told to a probe whose entry handler has not been asked",
+	},
+	{
+		Name: "trampoline-told-to-handlers", In: "uprobes.enlists",
+		Old: "th.real(c.ret, c.slot)", New: "c.ret",
 		By:  host("uprobes", "TestTailCall"),
 		Why: "of two calls with one return address the second's handler sees the trampoline",
 	},

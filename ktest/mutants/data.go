@@ -3,19 +3,13 @@ package mutants
 // The data of calls of programs, their entry handlers, and how many there may be.
 var callData = []Mutant{
 	{
-		Name: "data-of-the-call-before", In: "uprobes.(*thread).wanted",
-		Old: "clear(in.Data)", New: "",
+		Name: "data-of-the-call-before", In: "uprobes.callEntries",
+		Old: "i] = 0", New: "i] += 0",
 		By:  program(2, "uprobes/data_of_two_probes_at_one_function", "probed"),
 		Why: "a call begins with the data of another one",
 	},
 	{
-		Name: "data-of-the-call-before-in-trap", In: "uprobes.(*state).callEntries",
-		Old: "i] = 0", New: "i] += 0",
-		By:  program(2, "uprobes/data_of_two_probes_at_one_function_in_trap", "probed"),
-		Why: "a call that is noted in trap context begins with the data of another one",
-	},
-	{
-		Name: "declined-call-noted-in-trap", In: "uprobes.(*state).callEntries",
+		Name: "declined-call-noted-in-trap", In: "uprobes.callEntries",
 		Old: ", r) {", New: ", r) || true {",
 		By:  program(2, "uprobes/entry_declines_in_trap", "probed"),
 		Why: "the handler is called for calls that the entry handler has declined",
@@ -27,9 +21,9 @@ var callData = []Mutant{
 		Why: "more calls are in progress than MaxActive",
 	},
 	{
-		Name: "stuck-entry-handler-in-flight", In: "uprobes.(*member).countAbandoned",
-		Old: "if th.entering {\n\t\tm.Flying.Add(-1)\n\t}", New: "",
-		By:  program(2, "uprobes/killed_in_an_entry_handler", "probed"),
+		Name: "stuck-entry-handler-in-flight", In: "uprobes.(*state).abandons",
+		Old: "callsGoReturns:\n\t\tm.Count(ledger.Abandoned)\n\tcase callsEntries, ", New: "callsGoReturns, callsEntries:\n\t\tm.Count(ledger.Abandoned)\n\tcase ",
+		By:  host("uprobes", "TestEntryHandlerThatPanics"),
 		Why: "a call whose entry handler did not return is in progress for ever",
 	},
 	{

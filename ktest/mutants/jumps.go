@@ -3,7 +3,7 @@ package mutants
 // jumps are defects of the optimizer, and of the detours that it makes.
 var jumps = []Mutant{
 	{
-		Name: "jump-without-a-grace-period", In: "optprobe.optimize",
+		Name: "jump-without-a-grace-period", In: "optprobe.jump",
 		Old: "grace.Synchronize()", New: "",
 		By:  kernel(2, "grace/jump_waits_for_a_cpu_that_will_come_back_into_the_region"),
 		Why: "a CPU comes back from a slot into the middle of the jump",

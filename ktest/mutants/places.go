@@ -70,8 +70,8 @@ var places = []Mutant{
 		Why: "a program jumps to a byte behind an INT3 that is gone, and no signal comes",
 	},
 	{
-		Name: "skipped-instruction-has-a-post-handler", In: "uprobes.(*thread).complete",
-		Old: "after = nil", New: "executed()",
+		Name: "skipped-instruction-has-a-post-handler", In: "uprobes.(*thread).hit",
+		Old: "th.told, th.after = toldNothing, nil", New: "th.told = toldNothing\n\t\tth.executed()",
 		By:  host("uprobes", "TestValueOfAPreHandler"),
 		Why: "a post-handler is called for an instruction that was left out",
 	},

@@ -29,7 +29,7 @@ var programs = []Mutant{
 	{
 		Name: "user-unregistering-does-not-wait", In: "uprobes.(*member).drain",
 		Old: "if m.running.Load() > 0 {\n\t\t<-m.idle\n\t}", New: "",
-		By:  program(2, "uprobes/unregistering_waits_for_handlers", "probed"),
+		By:  host("uprobes", "TestDrainWaits"),
 		Why: "a handler still runs when its probe has been unregistered",
 	},
 	{
@@ -39,7 +39,7 @@ var programs = []Mutant{
 		Why: "the program's signal handler sees a fault in a slot",
 	},
 	{
-		Name: "child-is-probed", In: "uprobes.(*thread).handlers",
+		Name: "child-is-probed", In: "uprobes.callHandlers",
 		Old: "m.process != p", New: "p == nil",
 		By:  host("uprobes", "TestChildOfVforkMeetsLaterBreakpoints"),
 		Why: "what a child does in its parent's memory is counted for the parent",

@@ -74,7 +74,7 @@ var registering = []Mutant{
 	},
 	{
 		Name: "pending-code-not-waited-for", In: "kprobes.rearm",
-		Old: "if behind.Load() == 0 ", New: "",
+		Old: "behind.Load() == 0 &&", New: "",
 		By:  host("kprobes", "TestLinksTogether"),
 		Why: "a second probe is registered while CPUs do not execute the breakpoint of the first yet",
 	},

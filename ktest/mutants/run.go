@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	qemu "sonde/qemu/machine"
@@ -224,8 +223,7 @@ func (t *Tree) hear(ctx context.Context, ear io.Writer, name string, args ...str
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = t.dir
 	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, ear), &both
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	ownGroup(cmd)
 	cmd.WaitDelay = 10 * time.Second
 	if err := cmd.Run(); err != nil && ctx.Err() != nil {
 		fmt.Fprintf(&both, "\n%s: stopped: it takes too long\n", filepath.Base(name))

@@ -3,13 +3,13 @@ package mutants
 // Hits of programs that are handled in trap context.
 var trapHits = []Mutant{
 	{
-		Name: "trap-hit-of-a-disabled-probe", In: "uprobes.(*state).callHandlers",
-		Old: " | disabled", New: "",
+		Name: "trap-hit-of-a-disabled-probe", In: "uprobes.callHandlers",
+		Old: "Has(unregistered|abandoned|disabled)", New: "Has(unregistered|abandoned)",
 		By:  program(2, "uprobes/disabled_and_enabled_in_trap", "probed"),
 		Why: "the handler of a disabled probe is called if another probe is at its place",
 	},
 	{
-		Name: "trap-call-without-room", In: "uprobes.(*thread).enters",
+		Name: "trap-call-without-room", In: "uprobes.enters",
 		Old: "if !c.holds(pt) {\n\t\t\treturn false\n\t\t}", New: "",
 		By:  program(2, "uprobes/trap_returns_of_deep_calls", "probed"),
 		Why: "calls deeper than there is room for are not noted",
@@ -34,13 +34,13 @@ var trapHits = []Mutant{
 	},
 	{
 		Name: "trap-handler-takes-vectors", In: "uprobes.(*state).begin",
-		Old: "careful ", New: "careful && m.process == nil ",
+		Old: "m.careful ", New: "false && m.careful ",
 		By:  program(2, "uprobes/trap_leaves_vectors_alone", "probed"),
 		Why: "a handler that computes with floating-point numbers changes the program's",
 	},
 	{
 		Name: "trap-hit-begun-again", In: "uprobes.(*thread).hit",
-		Old: "!= toldNothing", New: "> toldDecided",
+		Old: "== toldNothing", New: "<= toldDecided",
 		By:  program(2, "uprobes/trap_hit_goes_on_in_the_goroutine", "probed"),
 		Why: "a hit that its goroutine has to complete calls its handlers twice",
 	},

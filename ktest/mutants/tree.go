@@ -47,7 +47,7 @@ func NewTree(root, dir string) (*Tree, error) {
 	if t.lock, err = os.Create(filepath.Join(dir, "build", ".copy")); err != nil {
 		return nil, err
 	}
-	err = syscall.Flock(int(t.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	err = lock(t.lock)
 	if err == nil {
 		err = t.sync()
 	}

@@ -4,8 +4,8 @@ package mutants
 // get done, and which calls return.
 var userprobes = []Mutant{
 	{
-		Name: "handler-of-an-unregistered-user-probe", In: "uprobes.(*member).enter",
-		Old: "unregistered | ", New: "",
+		Name: "handler-of-an-unregistered-user-probe", In: "uprobes.(*thread).starts",
+		Old: "Has(f)", New: "Has(f &^ unregistered)",
 		By:  host("uprobes", "TestCallReturnsAfterUnregistering"),
 		Why: "a return handler is called when its probe has been unregistered",
 	},
@@ -16,8 +16,8 @@ var userprobes = []Mutant{
 		Why: "disabling one of two probes takes the breakpoint of both",
 	},
 	{
-		Name: "disabled-user-probe-called", In: "uprobes.(*member).startHit",
-		Old: " && !m.flags.Has(disabled)", New: "",
+		Name: "disabled-user-probe-called", In: "uprobes.callHandlers",
+		Old: "starts(m, unregistered|abandoned|disabled)", New: "starts(m, unregistered|abandoned)",
 		By:  host("uprobes", "TestDisable"),
 		Why: "a handler of a disabled probe is called while another probe keeps the breakpoint",
 	},
@@ -89,7 +89,7 @@ var userprobes = []Mutant{
 	},
 	{
 		Name: "instances-behind-one-that-hangs", In: "uprobes.(*member).leaveBehind",
-		Old: "c.next:", New: ":0",
+		Old: "th.own.at:", New: ":0",
 		By:  host("uprobes", "TestReturnHandlerThatDoesNotReturn"),
 		Why: "of several return probes, those behind a handler that does not return lose their call without a trace",
 	},
@@ -113,7 +113,7 @@ var userprobes = []Mutant{
 	},
 	{
 		Name: "handler-that-jumps-is-not-obeyed", In: "uprobes.(*thread).hit",
-		Old: "&& r.IP == uint64(pt.addr) ", New: "",
+		Old: "|| r.IP != uint64(pt.addr)", New: "",
 		By:  host("uprobes", "TestHandlerTakesOver"),
 		Why: "the instruction is executed although a handler has set IP",
 	},

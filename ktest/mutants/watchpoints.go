@@ -95,7 +95,7 @@ var watchpoints = []Mutant{
 	{
 		Name: "length-of-eight-encoded-as-four", In: "arch/amd64/debugreg.lenField",
 		Old: ", 8: 2", New: ", 8: 3",
-		By:  host("arch/amd64/debugreg", "TestRoundTrip"),
+		By:  host("arch/amd64/debugreg", "TestEncode"),
 		Why: "half of a word is not watched",
 	},
 	{

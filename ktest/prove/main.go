@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command prove shows that no probe anywhere harms the kernel. It makes docs/proof.md, with
 // the table and the map.
 //

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -302,7 +304,7 @@ func TestSlice(t *testing.T) {
 	o := m.sweep(t.Context(), machine.Config{SMP: 2}, "functions", at, at+6, func(string) {})
 	fine(t, o, "entry probes", "as jumps", "functions hit")
 	o = m.everyInstruction(t.Context(), at, at+25)
-	fine(t, o, "boosted reached", "emulated reached", "stepped reached", "jump reached", "the same as a processor's")
+	fine(t, o, "boosted reached", "emulated reached", "stepped reached", "jump reached", "fused reached", "stub reached", "the same as a processor's")
 	if len(o.Reached) < 50 {
 		t.Errorf("only %d instructions are reached", len(o.Reached))
 	}

@@ -38,11 +38,12 @@ func processes() int {
 // Programs that cases make themselves, where no archive is needed.
 
 const (
-	programBase    = 0x400000
+	// ProgramBase is where the file of a program that WriteProgram makes is mapped.
+	ProgramBase    = 0x400000
 	programHeaders = 64 + 2*56
 	// ProgramAt is where the code of a program that WriteProgram makes begins, and
 	// ProgramData where its page of zeros is.
-	ProgramAt   = programBase + programHeaders
+	ProgramAt   = ProgramBase + programHeaders
 	ProgramData = 0x402000
 )
 
@@ -58,12 +59,12 @@ func WriteProgram(t *T, path string, code []byte) {
 	le([]uint16{64, 56, 2, 0, 0, 0})
 	size := uint64(programHeaders + len(code))
 	le([]uint32{1, 5}) // PT_LOAD, r-x
-	le([]uint64{0, programBase, programBase, size, size, 0x1000})
+	le([]uint64{0, ProgramBase, ProgramBase, size, size, 0x1000})
 	le([]uint32{1, 6}) // PT_LOAD, rw-
 	le([]uint64{0, ProgramData, ProgramData, 0, 0x1000, 0x1000})
 	b.Write(code)
 	t.Must(vfs.WriteFile(path, []byte(b.String())))
-	t.Must(vfs.Root.ChmodAt(vfs.Root.RootPlace(), path, 0755, true))
+	t.Must(vfs.Root.ChangeAt("chmod", vfs.Root.RootPlace(), path, true, func(c vfs.Changer) { c.SetMode(0755) }))
 }
 
 // StartProgram starts a program. ready, if not nil, is called before it runs.

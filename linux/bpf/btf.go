@@ -3,6 +3,7 @@ package sysbpf
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	"syscall"
@@ -77,15 +78,11 @@ func (b *btfObject) drop() {
 }
 
 // btfIDs returns the numbers of all, ascending.
-func btfIDs() (ids []int) {
+func btfIDs() []int {
 	btfs.Lock()
 	defer btfs.Unlock()
 	needKernelBTF()
-	for id := range btfs.all {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
+	return slices.Sorted(maps.Keys(btfs.all))
 }
 
 // btfByID returns types with a use for the caller.
@@ -103,19 +100,17 @@ func btfByID(id int) (*btfObject, error) {
 	return b, nil
 }
 
-// btfFile is a descriptor of types.
+// btfFile is a descriptor of types. It implements vfs.Handle and vfs.Describer.
 type btfFile struct {
 	file
 	b *btfObject
 }
 
-// Close implements vfs.Handle.
 func (f *btfFile) Close() error {
 	f.b.drop()
 	return nil
 }
 
-// Describe implements vfs.Describer.
 func (f *btfFile) Describe(w io.Writer) { fmt.Fprintf(w, "btf_id:\t%d\n", f.b.id) }
 
 // installBTF gives types a descriptor, which takes over the caller's use.

@@ -16,20 +16,13 @@ import (
 // anonymous is the mode of a file without a name.
 const anonymous = 0600
 
-// file is a descriptor of an object, which it holds.
+// file is a descriptor of an object, which it holds. It implements vfs.Handle.
 type file struct {
 	vfs.Anonymous
-	vfs.Stream
+	vfs.NoBytes
 	object program.Object
 }
 
-// ReadAt implements vfs.Handle.
-func (*file) ReadAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
-
-// WriteAt implements vfs.Handle.
-func (*file) WriteAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
-
-// Close implements vfs.Handle.
 func (f *file) Close() error {
 	program.Release(f.object)
 	return nil
@@ -44,13 +37,10 @@ type mapFile struct {
 	perfs map[uint32]*vfs.File // guarded by mu: the perf events that were put into the map by this descriptor
 }
 
-// ringFile is a descriptor of a ring buffer, for which one can wait.
+// ringFile is a descriptor of a ring buffer, for which one can wait. It implements poll.Source.
 type ringFile struct{ *mapFile }
 
-// Poll implements poll.Source.
-func (f *ringFile) Poll() poll.Events { return f.m.Shared().Poll() }
-
-// Queue implements poll.Source.
+func (f *ringFile) Poll() poll.Events  { return f.m.Shared().Poll() }
 func (f *ringFile) Queue() *poll.Queue { return f.m.Shared().Queue() }
 
 type progFile struct {
@@ -125,7 +115,7 @@ func onMap(want int, run func(c *call, h *mapFile) error) func(c *call) (uint64,
 	}
 }
 
-// usedMap is the file of a map that a call uses. Until its release, nobody freezes a map that the call writes to.
+// usedMap is the file of a map that a call uses. Until its release, nothing freezes a map that the call writes to.
 type usedMap struct {
 	file    *vfs.File
 	written *mapState // nil: it is only read

@@ -232,8 +232,7 @@ func (i *info) source(p *program.Prog, s *progState) error {
 func named(p *program.Prog) []bpf.Insn {
 	insns := append([]bpf.Insn(nil), p.Checked.Insns...)
 	for pc := range insns {
-		in := &insns[pc]
-		if in.IsWide() && (in.Src() == bpf.MapIdx || in.Src() == bpf.MapIdxVal) {
+		if in := &insns[pc]; in.IsWide() && (in.Src() == bpf.MapIdx || in.Src() == bpf.MapIdxVal) {
 			kind := bpf.MapFD
 			if in.Src() == bpf.MapIdxVal {
 				kind = bpf.MapFDValue

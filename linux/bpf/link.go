@@ -54,7 +54,7 @@ type ProgramTaker interface {
 	DropProgram()
 }
 
-// linkFile is a descriptor of a link.
+// linkFile is a descriptor of a link. It implements vfs.Describer.
 type linkFile struct {
 	file
 	l     *program.Link
@@ -70,7 +70,6 @@ func (f *linkFile) Close() error {
 	return f.file.Close()
 }
 
-// Describe implements vfs.Describer.
 func (f *linkFile) Describe(w io.Writer) {
 	names := map[uint32]string{linkRawPoint: "raw_tracepoint", linkTrace: "tracing", linkPerf: "perf", linkKprobes: "kprobe_multi", linkUprobes: "uprobe_multi"}
 	fmt.Fprintf(w, "link_type:\t%s\nlink_id:\t%d\nprog_tag:\t%s\nprog_id:\t%d\n", names[linkStateOf(f.l).kind], f.l.ID, f.l.Prog.Tag(), f.l.Prog.ID)

@@ -55,8 +55,7 @@ func (l *log) write(text string, err error) error {
 	if l.at == 0 {
 		return err
 	}
-	room := l.size - 1
-	if len(text) > room && l.level&logFixed != 0 {
+	if room := l.size - 1; len(text) > room && l.level&logFixed != 0 {
 		text = text[:room]
 	} else if len(text) > room {
 		text = text[len(text)-room:]

@@ -35,7 +35,8 @@ const (
 var flagsOf = map[bpf.MapType]uint32{
 	bpf.Hash: noPrealloc | numaNode | zeroSeed | access, bpf.PerCPUHash: noPrealloc | numaNode | zeroSeed | access,
 	bpf.LRUHash: noCommonLRU | numaNode | zeroSeed | access, bpf.LRUPerCPUHash: noCommonLRU | numaNode | zeroSeed | access,
-	bpf.Array: numaNode | mappable | access | preserve | innerMap, bpf.PerCPUArray: numaNode | access | preserve | innerMap,
+	bpf.LPMTrie: noPrealloc | numaNode | access,
+	bpf.Array:   numaNode | mappable | access | preserve | innerMap, bpf.PerCPUArray: numaNode | access | preserve | innerMap,
 	bpf.PerfEventArray: numaNode | readOnly | writeOnly | preserve, bpf.StackTrace: numaNode | readOnly | writeOnly,
 	bpf.ArrayOfMaps: numaNode | access, bpf.HashOfMaps: noPrealloc | numaNode | access,
 	bpf.ProgArray: numaNode | readOnly | writeOnly,
@@ -116,6 +117,8 @@ func (c *call) checkFlags(s *bpf.MapSpec, flags uint32) error {
 		return refusal.New(syscall.EOPNOTSUPP, "a map that evicts always has its memory")
 	case flags&^known != 0, flags&(readOnly|writeOnly) == readOnly|writeOnly, flags&(readProg|writeProg) == readProg|writeProg:
 		return refusal.New(syscall.EINVAL, "flags %#x are not for a map of type %s", flags, s.Type)
+	case s.Type == bpf.LPMTrie && flags&noPrealloc == 0:
+		return refusal.New(syscall.EINVAL, "a map of type %s wants the flag BPF_F_NO_PREALLOC", s.Type)
 	case flags&numaNode != 0 && c.u32(24) != 0:
 		return refusal.New(syscall.EINVAL, "there is no node %d: this machine has one", c.u32(24))
 	case c.u32(44) != 0:
@@ -162,7 +165,7 @@ func mapFreeze(_ *call, h *mapFile) error {
 	return nil
 }
 
-// constants are the values of those of maps that nobody changes any more, as of .rodata: with them, the verifier
+// constants are the values of those of maps that cannot change any more, as of .rodata: with them, the verifier
 // knows what a program reads there.
 func constants(maps []*program.Map) map[*bpf.MapSpec][]byte {
 	values := map[*bpf.MapSpec][]byte{}
@@ -171,8 +174,7 @@ func constants(maps []*program.Map) map[*bpf.MapSpec][]byte {
 		if s.Type != bpf.Array || s.MaxEntries != 1 || s.Flags&readProg == 0 || !stateOf(m).frozen.Load() {
 			continue
 		}
-		value := make([]byte, valueSize(m))
-		if m.Lookup(0, make([]byte, s.KeySize), value) == nil {
+		if value := make([]byte, valueSize(m)); m.Lookup(0, make([]byte, s.KeySize), value) == nil {
 			values[s] = value
 		}
 	}

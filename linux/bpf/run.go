@@ -121,13 +121,12 @@ func (c *call) ran(result uint32, each time.Duration, data []byte) error {
 	return nil
 }
 
-// statsFile keeps hits being measured as long as it is open.
+// statsFile keeps hits being measured as long as it is open. It implements vfs.Handle.
 type statsFile struct {
 	file
 	stop []func()
 }
 
-// Close implements vfs.Handle.
 func (f *statsFile) Close() error {
 	for _, stop := range f.stop {
 		stop()

@@ -58,7 +58,7 @@ func (a *attachment) add(s *attach.Site) error {
 		}
 		found++
 		where := attach.Site{Kind: attach.Call, PID: s.PID, Return: s.Return, Symbol: name}
-		c := &call{place: &attach.Place{Link: a.link, Site: s, Where: where.String()}}
+		c := &call{place: &attach.Place{Link: a.link, Site: s, Where: where.String(), Addr: n}}
 		w.calls[n] = append(w.calls[n], c)
 		a.calls = append(a.calls, c)
 	}
@@ -115,7 +115,7 @@ func (w *watch) end() {
 	}
 }
 
-// attachment is a link's part.
+// attachment is a link's part. It implements attach.Attachment.
 type attachment struct {
 	table   *proc.Table
 	link    *attach.Link
@@ -125,7 +125,6 @@ type attachment struct {
 	pending sync.Map // the calls that will return, by thread: []*pending
 }
 
-// Detach is part of attach.Attachment.
 func (a *attachment) Detach() grace.Change { return grace.Change{Then: []func(){a.close}} }
 
 func (a *attachment) close() {
@@ -150,7 +149,6 @@ func (a *attachment) Enable(on bool) error {
 	return nil
 }
 
-// Places is part of attach.Attachment.
 func (a *attachment) Places() []attach.Placed {
 	list := make([]attach.Placed, len(a.calls))
 	for i, c := range a.calls {

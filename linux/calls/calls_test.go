@@ -36,7 +36,7 @@ func world(t *testing.T) *proctest.World {
 
 // TestRecord: a record has its fields, and as many bytes as a program may read, whatever program others continue as.
 func TestRecord(t *testing.T) {
-	hit := attach.Hit{Regs: &amd64.Regs{DI: 3, R9: 8, AX: 9}, Place: &attach.Place{Where: "sys:getpid"}}
+	hit := attach.Hit{Regs: &amd64.Regs{DI: 3, R9: 8, AX: 9}, Place: &attach.Place{Addr: nGetpid}}
 	for _, c := range []struct {
 		point Tracepoint
 		want  []uint64

@@ -8,8 +8,6 @@ import (
 
 	"sonde/bpf"
 	"sonde/kernel/refusal"
-	"sonde/kernel/vfs"
-	"sonde/kernel/vfs/ctl"
 	linux "sonde/linux/syscall"
 	"sonde/probe/attach"
 	"sonde/probe/event"
@@ -121,7 +119,7 @@ func (t Tracepoint) Record(h *attach.Hit, program attach.Handler) bool {
 	r := h.Regs
 	hit := *h
 	hit.Data = make([]uint64, bpf.RecordSize/8)
-	hit.Data[0], hit.Data[1] = t.ID, numbers()[h.Place.Where[strings.LastIndexByte(h.Place.Where, ':')+1:]]
+	hit.Data[0], hit.Data[1] = t.ID, h.Place.Addr
 	if t.Exit {
 		hit.Data[2] = r.AX
 	} else {
@@ -185,29 +183,49 @@ func (t Tracepoint) printed() string {
 	return `"` + strings.Join(format, ", ") + `"` + strings.Join(values, "")
 }
 
-// MountTracepoints registers the tracepoints of programs, and makes the files of calls' in tracefs. It comes
-// before event.Mount.
+// RegisterTracepoints makes the tracepoints of programs known.
 //
-// Errors: those of event.Bind.
-func MountTracepoints(tree *vfs.FS) error {
-	event.Register(event.Family{First: rawEnter, List: listed, ByID: func(id uint64) (event.Source, error) {
+// Context: boot.
+func RegisterTracepoints() {
+	event.Register(event.Family{First: rawEnter, List: listed, ByName: numbered, ByID: func(id uint64) (event.Source, error) {
 		t, err := ByID(id)
-		return event.Source{Sites: []attach.Site{t.Site()}, Through: t.Record}, err
+		return event.Source{Name: t.system() + ":" + t.String(), Format: t.Format, Size: t.size(), Sites: []attach.Site{t.Site()}, Through: t.Record}, err
 	}})
 	for name, function := range placed {
-		event.Place(name, "sonde/linux/proc."+function)
+		event.Place(name, "sonde/linux/"+function)
 	}
-	err := event.Bind(tree, "events/syscalls", folder("syscalls"))
-	if err == nil {
-		err = event.Bind(tree, "events/raw_syscalls", folder("raw_syscalls"))
-	}
-	return err
 }
 
-// placed are the functions of package proc whose calls are tracepoints.
+func numbered(name string) (id uint64, ok bool) {
+	system, rest, _ := strings.Cut(name, ":")
+	t, ok := ByName(system, rest)
+	return t.ID, ok
+}
+
+func (t Tracepoint) system() string {
+	if t.Call == "*" {
+		return "raw_syscalls"
+	}
+	return "syscalls"
+}
+
+// size is how many bytes the record has.
+func (t Tracepoint) size() int {
+	switch {
+	case t.Exit:
+		return 24
+	case t.Call == "*":
+		return 64
+	}
+	params, _ := Parameters(t.Call)
+	return 16 + 8*len(params)
+}
+
+// placed are the functions of linux/ whose calls are tracepoints.
 var placed = map[string]string{
-	"sched:sched_process_fork": "(*Thread).release", "sched:sched_process_exec": "(*Thread).tellExec", "sched:sched_process_exit": "(*Thread).end",
-	"signal:signal_generate": "(*Process).queue", "signal:signal_deliver": "(*Thread).deliver",
+	"sched:sched_process_fork": "proc.(*Thread).release", "sched:sched_process_exec": "proc.(*Thread).tellExec", "sched:sched_process_exit": "proc.(*Thread).end",
+	"signal:signal_generate": "proc.(*Process).queue", "signal:signal_deliver": "proc.(*Thread).deliver",
+	"exceptions:page_fault_user": "proc.(*Thread).pageFault", "exceptions:page_fault_kernel": "space.(*Space).faultIn",
 }
 
 // listed are all, as available_events has them.
@@ -219,26 +237,4 @@ func listed() (all []string) {
 		}
 	}
 	return all
-}
-
-// folder has a folder for each tracepoint of a system.
-func folder(system string) vfs.Node {
-	return ctl.Dir{
-		List: func() (names []string) {
-			for _, name := range listed() {
-				if rest, ok := strings.CutPrefix(name, system+":"); ok {
-					names = append(names, rest)
-				}
-			}
-			return names
-		},
-		Node: func(name string) vfs.Node {
-			t, ok := ByName(system, name)
-			if !ok {
-				return nil
-			}
-			files := map[string]vfs.Node{"id": ctl.Text(func() string { return fmt.Sprintf("%d\n", t.ID) }), "format": ctl.Text(t.Format)}
-			return ctl.Dir{List: func() []string { return []string{"format", "id"} }, Node: func(name string) vfs.Node { return files[name] }}
-		},
-	}
 }

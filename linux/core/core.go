@@ -33,12 +33,7 @@ type Dump struct {
 	Page func(to *[page]byte, addr, end uint64) (at uint64, ok bool)
 }
 
-// Sizes in the file.
-const (
-	headerSize  = 64
-	segmentSize = 56
-	mostAreas   = 0xffff - 2 // PN_XNUM and the notes' segment
-)
+const mostAreas = 0xffff - 2 // PN_XNUM and the notes' segment
 
 // Write writes the file, of which the bytes beyond limit are left out, and returns its size. It may
 // end in a hole, which is not written.
@@ -90,54 +85,36 @@ func (o *bounded) put(b []byte, off int64) {
 func (d *Dump) head() (b []byte, pages int64) {
 	n := 1 + len(d.Areas)
 	notes := d.notes()
-	at := headerSize + n*segmentSize
+	at := abi.ELFHeaderSize + n*abi.ELFSegmentSize
 	pages = int64(at+len(notes)+page-1) &^ (page - 1)
 	b = make([]byte, 0, at+len(notes))
-	const (
-		class64, little, version = 2, 1, 1
-		core, amd64              = 4, 62
-	)
-	b = append(b, 0x7f, 'E', 'L', 'F', class64, little, version, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-	b = words16(b, core, amd64)
-	b = words32(b, version)
-	b = words64(b, 0, headerSize, 0) // no entry, the segments, no sections
-	b = words32(b, 0)
-	b = words16(b, headerSize, segmentSize, uint16(n), 0, 0, 0)
-	const note, load = 4, 1
-	b = segment(b, note, 0, uint64(at), 0, uint64(len(notes)), 0, 4)
+	b = append(b, abi.Bytes(&abi.ELFHeader{
+		Ident: abi.ELFIdent, Type: abi.ET_CORE, Machine: abi.EM_X86_64, Version: 1,
+		Phoff: abi.ELFHeaderSize, Ehsize: abi.ELFHeaderSize, Phentsize: abi.ELFSegmentSize, Phnum: uint16(n),
+	})...)
+	b = segment(b, abi.ELFSegment{Type: abi.PT_NOTE, Offset: uint64(at), FileSize: uint64(len(notes)), Align: 4})
 	off := uint64(pages)
 	for i := range d.Areas {
 		a := &d.Areas[i]
-		b = segment(b, load, access(a.Prot), off, a.Start, a.Size, a.End-a.Start, page)
+		b = segment(b, abi.ELFSegment{Type: abi.PT_LOAD, Flags: access(a.Prot), Offset: off, VAddr: a.Start, FileSize: a.Size, MemSize: a.End - a.Start, Align: page})
 		off += a.Size
 	}
 	return append(b, notes...), pages
 }
 
-func segment(b []byte, kind, flags uint32, off, addr, size, memory, align uint64) []byte {
-	b = words32(b, kind, flags)
-	return words64(b, off, addr, 0, size, memory, align)
-}
+func segment(b []byte, s abi.ELFSegment) []byte { return append(b, abi.Bytes(&s)...) }
 
 // access is the flags of a segment.
 func access(p space.Prot) (flags uint32) {
-	const exec, write, read = 1, 2, 4
 	for _, f := range []struct {
 		of   space.Prot
 		flag uint32
-	}{{space.Read, read}, {space.Write, write}, {space.Exec, exec}} {
+	}{{space.Read, abi.PF_R}, {space.Write, abi.PF_W}, {space.Exec, abi.PF_X}} {
 		if p&f.of != 0 {
 			flags |= f.flag
 		}
 	}
 	return flags
-}
-
-func words16(b []byte, all ...uint16) []byte {
-	for _, w := range all {
-		b = binary.LittleEndian.AppendUint16(b, w)
-	}
-	return b
 }
 
 func words32(b []byte, all ...uint32) []byte {

@@ -48,9 +48,7 @@ func (t *Table) Alone() bool {
 }
 
 // Exec closes the descriptors that have the flag.
-func (t *Table) Exec() {
-	t.closeIf(func(_ int, s slot) bool { return s.closeOnExec })
-}
+func (t *Table) Exec() { t.closeIf(func(_ int, s slot) bool { return s.closeOnExec }) }
 
 // CloseRange closes the descriptors from first to last.
 func (t *Table) CloseRange(first, last int) {
@@ -58,9 +56,7 @@ func (t *Table) CloseRange(first, last int) {
 }
 
 // closeIf closes the descriptors for which which returns true.
-func (t *Table) closeIf(which func(int, slot) bool) {
-	t.closeAll(t.takeIf(which))
-}
+func (t *Table) closeIf(which func(int, slot) bool) { t.closeAll(t.takeIf(which)) }
 
 // closeAll closes files; if closing one of them panics, it still closes the rest.
 func (t *Table) closeAll(files []*vfs.File) {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sonde/kernel/abi"
 	"sonde/linux/space"
 )
 
@@ -76,7 +77,7 @@ func TestReadOnlyZeroes(t *testing.T) {
 	m := newMachine()
 	g := usual()
 	g.segments[1].Flags = 4
-	g.segments = append(g.segments, segment{Type: segLoad, Flags: 4, VAddr: text + 0x9000, MemSize: 0x2000})
+	g.segments = append(g.segments, segment{Type: abi.PT_LOAD, Flags: 4, VAddr: text + 0x9000, MemSize: 0x2000})
 	f := m.add("/a", g.build())
 	s, _, err := m.start(t, "/a")
 	if err != nil {
@@ -303,7 +304,7 @@ func TestStack(t *testing.T) {
 func TestExecutableStack(t *testing.T) {
 	m := newMachine()
 	g := usual()
-	g.segments = append(g.segments, segment{Type: segStack, Flags: 7})
+	g.segments = append(g.segments, segment{Type: abi.PT_GNU_STACK, Flags: 7})
 	m.add("/a", g.build())
 	s, p, err := m.start(t, "/a")
 	if err != nil || s.Fault(p.SP, space.Exec) != nil {

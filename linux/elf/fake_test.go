@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sonde/kernel/abi"
 	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
 	"sonde/linux/space"
@@ -120,15 +121,15 @@ type program struct {
 const text = 0x400000
 
 func usual() program {
-	return program{kind: typeExec, entry: text + 0x200, size: 0x3000, segments: []segment{
-		{Type: segLoad, Flags: 5, Offset: 0, VAddr: text, FileSize: 0x1800, MemSize: 0x1800, Align: page},
-		{Type: segLoad, Flags: 6, Offset: 0x1800, VAddr: text + 0x3800, FileSize: 0x900, MemSize: 0x3000, Align: page},
+	return program{kind: abi.ET_EXEC, entry: text + 0x200, size: 0x3000, segments: []segment{
+		{Type: abi.PT_LOAD, Flags: 5, Offset: 0, VAddr: text, FileSize: 0x1800, MemSize: 0x1800, Align: page},
+		{Type: abi.PT_LOAD, Flags: 6, Offset: 0x1800, VAddr: text + 0x3800, FileSize: 0x900, MemSize: 0x3000, Align: page},
 	}}
 }
 
 func pie() program {
 	p := usual()
-	p.kind, p.entry = typeDyn, 0x200
+	p.kind, p.entry = abi.ET_DYN, 0x200
 	for i := range p.segments {
 		p.segments[i].VAddr -= text
 	}
@@ -142,13 +143,13 @@ func (p program) build() []byte {
 	}
 	if p.interp != "" {
 		copy(b[0xf00:], p.interp+"\x00")
-		p.segments = append([]segment{{Type: segInterp, Offset: 0xf00, FileSize: uint64(len(p.interp) + 1)}}, p.segments...)
+		p.segments = append([]segment{{Type: abi.PT_INTERP, Offset: 0xf00, FileSize: uint64(len(p.interp) + 1)}}, p.segments...)
 	}
 	le := binary.LittleEndian
 	clear(b[:headerSize])
 	copy(b, "\x7fELF\x02\x01\x01")
 	le.PutUint16(b[16:], p.kind)
-	le.PutUint16(b[18:], machine64)
+	le.PutUint16(b[18:], abi.EM_X86_64)
 	le.PutUint32(b[20:], 1)
 	le.PutUint64(b[24:], p.entry)
 	le.PutUint64(b[32:], headerSize)

@@ -8,35 +8,23 @@ import (
 	"strings"
 	"syscall"
 
+	"sonde/kernel/abi"
+	"sonde/kernel/refusal"
 	"sonde/linux/space"
 )
 
-// Numbers of the format.
-// Source: System V ABI, "Object Files"; its AMD64 supplement.
 const (
-	headerSize  = 64
-	segmentSize = 56
+	headerSize  = abi.ELFHeaderSize
+	segmentSize = abi.ELFSegmentSize
 	maxSegments = 512
 	maxPath     = 4096
 	maxAlign    = 1 << 30
-
-	typeExec  = 2
-	typeDyn   = 3
-	machine64 = 62
-
-	segLoad   = 1
-	segInterp = 3
-	segPHDR   = 6
-	segStack  = 0x6474e551 // PT_GNU_STACK
 )
 
 const page = space.PageSize
 
 // A segment is an entry of the program header table.
-type segment struct {
-	Type, Flags                                    uint32
-	Offset, VAddr, PAddr, FileSize, MemSize, Align uint64
-}
+type segment abi.ELFSegment
 
 // end is the address after the segment.
 func (g *segment) end() uint64 { return g.VAddr + g.MemSize }
@@ -65,7 +53,7 @@ type header struct {
 	stackFlags uint32
 }
 
-func corrupt(format string, args ...any) error { return refuse(syscall.ENOEXEC, format, args...) }
+func corrupt(format string, args ...any) error { return refusal.New(syscall.ENOEXEC, format, args...) }
 
 // readAt fills p from off, all of which must be there.
 func readAt(f File, p []byte, off uint64) error {
@@ -86,28 +74,25 @@ func within(f File, off, n uint64) bool {
 
 // readHeader reads what a file says of itself and checks it.
 func readHeader(f File) (*header, error) {
-	b := make([]byte, headerSize)
+	var e abi.ELFHeader
 	if !within(f, 0, headerSize) {
 		return nil, corrupt("%d bytes are too few for a program", f.Size())
 	}
-	if err := readAt(f, b, 0); err != nil {
+	if err := readAt(f, abi.Bytes(&e), 0); err != nil {
 		return nil, err
 	}
-	le := binary.LittleEndian
-	h := &header{file: f, entry: le.Uint64(b[24:]), phoff: le.Uint64(b[32:]), segments: int(le.Uint16(b[56:]))}
-	kind := le.Uint16(b[16:])
-	h.fixed = kind == typeExec
+	h := &header{file: f, entry: e.Entry, phoff: e.Phoff, segments: int(e.Phnum), fixed: e.Type == abi.ET_EXEC}
 	switch {
-	case string(b[:4]) != "\x7fELF":
+	case string(e.Ident[:4]) != "\x7fELF":
 		return nil, corrupt("not an ELF file")
-	case b[4] != 2 || b[5] != 1 || b[6] != 1 || le.Uint32(b[20:]) != 1:
+	case string(e.Ident[:7]) != string(abi.ELFIdent[:7]) || e.Version != 1:
 		return nil, corrupt("not an ELF file of 64 bits, little-endian, version 1")
-	case le.Uint16(b[18:]) != machine64:
-		return nil, corrupt("for another processor: machine %d, not %d (x86-64)", le.Uint16(b[18:]), machine64)
-	case kind != typeExec && kind != typeDyn:
-		return nil, corrupt("ELF of type %d is not a program", kind)
-	case le.Uint16(b[54:]) != segmentSize:
-		return nil, corrupt("program headers of %d bytes, not %d", le.Uint16(b[54:]), segmentSize)
+	case e.Machine != abi.EM_X86_64:
+		return nil, corrupt("for another processor: machine %d, not %d (x86-64)", e.Machine, abi.EM_X86_64)
+	case e.Type != abi.ET_EXEC && e.Type != abi.ET_DYN:
+		return nil, corrupt("ELF of type %d is not a program", e.Type)
+	case e.Phentsize != segmentSize:
+		return nil, corrupt("program headers of %d bytes, not %d", e.Phentsize, segmentSize)
 	case h.segments == 0 || h.segments > maxSegments:
 		return nil, corrupt("%d program headers", h.segments)
 	case !within(f, h.phoff, uint64(h.segments)*segmentSize):
@@ -137,20 +122,20 @@ func (h *header) readSegments() error {
 // take notes what a segment says.
 func (h *header) take(g *segment) error {
 	switch g.Type {
-	case segLoad:
+	case abi.PT_LOAD:
 		if g.MemSize == 0 {
 			return nil
 		}
 		h.loads = append(h.loads, *g)
 		return h.checkLoad(g, len(h.loads)-1)
-	case segInterp:
+	case abi.PT_INTERP:
 		if h.interp != "" {
 			return corrupt("two interpreters")
 		}
 		return h.readInterp(g)
-	case segPHDR:
+	case abi.PT_PHDR:
 		h.phdr = g.VAddr
-	case segStack:
+	case abi.PT_GNU_STACK:
 		h.stackFlags = g.Flags
 	}
 	return nil

@@ -38,18 +38,9 @@ type Program struct {
 	File   File     // what is executed: of a script, its interpreter
 	Path   string   // of File
 	Args   []string // of a script, with those that its first line gives
-	// For /proc/PID: where the strings are, the auxiliary vector as it is on the
-	// stack, and where the code is.
-	ArgStart, ArgEnd, EnvStart, EnvEnd uint64
-	CodeStart, CodeEnd                 uint64
-	StackStart                         uint64
-	Auxv                               []byte
+	space.Layout
 
 	vdso uint64 // its address, or 0
-}
-
-func refuse(errno syscall.Errno, format string, args ...any) error {
-	return refusal.New(errno, format, args...)
 }
 
 // maxScripts is how many interpreters may be scripts themselves, as in Linux.
@@ -75,7 +66,7 @@ func Load(s *space.Space, f File, path string, o Options) (Program, error) {
 			break
 		}
 		if depth == maxScripts {
-			return p, refuse(syscall.ELOOP, "%s: the interpreters of scripts are scripts, %d deep", path, depth)
+			return p, refusal.New(syscall.ELOOP, "%s: the interpreters of scripts are scripts, %d deep", path, depth)
 		}
 		args = append(args, p.Path)
 		if len(p.Args) > 1 {
@@ -126,11 +117,11 @@ func loadInterpreter(s *space.Space, path string, o Options) (mapped, error) {
 	}
 	h, err := readHeader(f)
 	if err == nil && h.interp != "" {
-		err = refuse(syscall.ELIBBAD, "the interpreter asks for an interpreter itself")
+		err = refusal.New(syscall.ELIBBAD, "the interpreter asks for an interpreter itself")
 	}
 	if err != nil {
 		// Whatever it is, it is the interpreter's fault.
-		return mapped{}, refuse(syscall.ELIBBAD, "interpreter %s: %v", path, err)
+		return mapped{}, refusal.New(syscall.ELIBBAD, "interpreter %s: %v", path, err)
 	}
 	m, err := h.place(s, 0)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sonde/kernel/abi"
 	"sonde/linux/space"
 )
 
@@ -44,7 +45,7 @@ func TestRefused(t *testing.T) {
 		"out of order":      {edit: func(p *program) { p.segments[1].VAddr = 0x100800 }, says: "below it"},
 		"shares a page":     {edit: func(p *program) { p.segments[1].VAddr = text + 0x1800; p.segments[0].FileSize-- }, says: "share the page"},
 		"zeroes share a page": {edit: func(p *program) {
-			p.segments[1] = segment{Type: segLoad, Flags: 6, Offset: 0x1900, VAddr: text + 0x1900, MemSize: 0x100}
+			p.segments[1] = segment{Type: abi.PT_LOAD, Flags: 6, Offset: 0x1900, VAddr: text + 0x1900, MemSize: 0x100}
 		}, says: "share the page"},
 		"entry":              {edit: func(p *program) { p.entry = text + 0x3900 }, says: "entry"},
 		"entry nowhere":      {edit: func(p *program) { p.entry = 0 }, says: "entry"},
@@ -54,11 +55,11 @@ func TestRefused(t *testing.T) {
 		"page zero":          {edit: func(p *program) { move(p, ^uint64(text)+1) }, says: "programs are from 0x10000"},
 		"two interpreters": {edit: func(p *program) {
 			p.interp = "/x"
-			p.segments = append(p.segments, segment{Type: segInterp, Offset: 0xf00, FileSize: 3})
+			p.segments = append(p.segments, segment{Type: abi.PT_INTERP, Offset: 0xf00, FileSize: 3})
 		}, says: "two interpreters"},
-		"endless interpreter":  {edit: func(p *program) { p.segments[0] = segment{Type: segInterp, Offset: 0x100, FileSize: 20} }, says: "not one string"},
-		"nameless interpreter": {edit: func(p *program) { p.segments[0] = segment{Type: segInterp, Offset: 0x100, FileSize: 1} }, says: "1 bytes"},
-		"long interpreter":     {edit: func(p *program) { p.segments[0] = segment{Type: segInterp, Offset: 0, FileSize: 1 << 40} }, says: "name has"},
+		"endless interpreter":  {edit: func(p *program) { p.segments[0] = segment{Type: abi.PT_INTERP, Offset: 0x100, FileSize: 20} }, says: "not one string"},
+		"nameless interpreter": {edit: func(p *program) { p.segments[0] = segment{Type: abi.PT_INTERP, Offset: 0x100, FileSize: 1} }, says: "1 bytes"},
+		"long interpreter":     {edit: func(p *program) { p.segments[0] = segment{Type: abi.PT_INTERP, Offset: 0, FileSize: 1 << 40} }, says: "name has"},
 	} {
 		p := usual()
 		if c.edit != nil {

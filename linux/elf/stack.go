@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"syscall"
 
+	"sonde/kernel/refusal"
 	"sonde/linux/space"
 )
 
@@ -141,13 +142,13 @@ func checkStrings(args, env []string, most uint64) error {
 	for _, list := range [][]string{args, env} {
 		for _, one := range list {
 			if len(one) >= maxString {
-				return refuse(syscall.E2BIG, "an argument of %d bytes", len(one))
+				return refusal.New(syscall.E2BIG, "an argument of %d bytes", len(one))
 			}
 			total += uint64(len(one)) + 1 + 8
 		}
 	}
 	if total > most {
-		return refuse(syscall.E2BIG, "arguments and environment take %d bytes, more than %d", total, most)
+		return refusal.New(syscall.E2BIG, "arguments and environment take %d bytes, more than %d", total, most)
 	}
 	return nil
 }

@@ -16,9 +16,9 @@ func TestNothingIsAddedAfterTheClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i, _ := InotifyOf(file)
+	i := file.Handle().(*Inotify)
 	set := NewEpoll()
-	e, _ := EpollOf(set)
+	e := set.Handle().(*Epoll)
 	ready := NewEventfd(1, false, 0)
 	defer vfs.Close(ready)
 	items, watches := itemCount.Load(), watched.Load()

@@ -3,6 +3,7 @@ package event
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 )
 
@@ -10,12 +11,7 @@ import (
 func (e *Epoll) Describe(w io.Writer) {
 	e.control.Lock()
 	defer e.control.Unlock()
-	items := make([]*item, 0, len(e.items))
-	for _, it := range e.items {
-		items = append(items, it)
-	}
-	slices.SortFunc(items, func(a, b *item) int { return a.fd - b.fd })
-	for _, it := range items {
+	for _, it := range slices.SortedFunc(maps.Values(e.items), func(a, b *item) int { return a.fd - b.fd }) {
 		events, data := e.asked(it)
 		i := it.file.Info()
 		fmt.Fprintf(w, "tfd: %8d events: %8x data: %16x  pos:0 ino:%x sdev:%x\n", it.fd, events, data, i.Ino, i.Dev)

@@ -45,7 +45,7 @@ type Event struct {
 // takes. Of two sets, the outer one's locks come first; of the queues, the inner one's.
 type Epoll struct {
 	vfs.Anonymous
-	vfs.Stream
+	vfs.NoBytes
 	queue poll.Queue
 
 	control sync.Mutex
@@ -83,16 +83,6 @@ type item struct {
 func NewEpoll() *vfs.File {
 	e := &Epoll{Anonymous: vfs.NewAnonymous(anonymous), items: map[key]*item{}}
 	return vfs.NewFile("anon_inode:[eventpoll]", e, e, vfs.O_RDWR)
-}
-
-// EpollOf returns the set that f is.
-//
-// Errors: EINVAL.
-func EpollOf(f *vfs.File) (*Epoll, error) {
-	if e, ok := f.Handle().(*Epoll); ok {
-		return e, nil
-	}
-	return nil, syscall.EINVAL
 }
 
 // mostItems bounds the items of all sets together: the number of a closed descriptor can be used
@@ -349,12 +339,6 @@ func (e *Epoll) Poll() poll.Events {
 	}
 	return 0
 }
-
-// ReadAt implements vfs.Handle. Errors: EINVAL.
-func (e *Epoll) ReadAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
-
-// WriteAt implements vfs.Handle. Errors: EINVAL.
-func (e *Epoll) WriteAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
 
 // Close implements vfs.Handle.
 func (e *Epoll) Close() error {

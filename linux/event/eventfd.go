@@ -14,10 +14,10 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// counter is an eventfd.
+// counter is an eventfd. It implements vfs.Describer and poll.Source.
 type counter struct {
 	vfs.Anonymous
-	vfs.Stream
+	vfs.NoBytes
 	semaphore bool
 	queue     poll.Queue
 
@@ -109,17 +109,12 @@ func (c *counter) add(n uint64) bool {
 	return true
 }
 
-// Describe implements vfs.Describer.
 func (c *counter) Describe(w io.Writer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fmt.Fprintf(w, "eventfd-count: %16x\n", c.value)
 }
 
-// Close implements vfs.Handle.
-func (c *counter) Close() error { return nil }
-
-// Queue implements poll.Source.
 func (c *counter) Queue() *poll.Queue { return &c.queue }
 
 // Poll implements poll.Source. Writing is possible if 1 can be added, or the number with which a

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/lock"
 	"sonde/kernel/poll"
 	"sonde/kernel/vfs"
 	"sonde/sysctl"
@@ -79,16 +81,6 @@ func NewInotify(flag int) (*vfs.File, error) {
 	}
 	i := &Inotify{Anonymous: vfs.NewAnonymous(anonymous), numbers: map[*vfs.Watch]int{}, watches: map[int]*vfs.Watch{}, byInode: map[uint64]*vfs.Watch{}}
 	return vfs.NewFile("anon_inode:inotify", i, i, vfs.O_RDONLY|flag&vfs.O_NONBLOCK), nil
-}
-
-// InotifyOf returns the instance that f is.
-//
-// Errors: EINVAL.
-func InotifyOf(f *vfs.File) (*Inotify, error) {
-	if i, ok := f.Handle().(*Inotify); ok {
-		return i, nil
-	}
-	return nil, syscall.EINVAL
 }
 
 // kept is the bits of a mask that the watch keeps.
@@ -273,11 +265,7 @@ func (h happening) put(b []byte) {
 func (i *Inotify) WriteAt([]byte, int64) (int, error) { return 0, syscall.EBADF }
 
 // Buffered returns how many bytes can be read, for FIONREAD.
-func (i *Inotify) Buffered() int {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.bytes
-}
+func (i *Inotify) Buffered() int { return lock.Get(&i.mu, &i.bytes) }
 
 // Queue implements poll.Source.
 func (i *Inotify) Queue() *poll.Queue { return &i.queue }
@@ -313,9 +301,7 @@ func (i *Inotify) Close() error {
 func (i *Inotify) finish() (all []*vfs.Watch) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for _, w := range i.watches {
-		all = append(all, w)
-	}
+	all = slices.Collect(maps.Values(i.watches))
 	queued.Add(-int64(len(i.events)))
 	i.closed, i.events, i.bytes = true, nil, 0
 	return all
@@ -333,12 +319,8 @@ func (i *Inotify) Describe(w io.Writer) {
 }
 
 // all returns the numbers of the watches, the newest first, as Linux lists them.
-func (i *Inotify) all() (numbers []int) {
+func (i *Inotify) all() []int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for n := range i.watches {
-		numbers = append(numbers, n)
-	}
-	slices.SortFunc(numbers, func(a, b int) int { return b - a })
-	return numbers
+	return slices.SortedFunc(maps.Keys(i.watches), func(a, b int) int { return b - a })
 }

@@ -10,13 +10,10 @@ import (
 )
 
 func TestItemsAreBounded(t *testing.T) {
-	e, err := EpollOf(NewEpoll())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := NewEpoll().Handle().(*Epoll)
 	before := itemCount.Load()
 	f := NewEventfd(0, false, 0)
-	n := 0
+	n, err := 0, error(nil)
 	for ; err == nil && n <= 2*mostItems; n++ {
 		err = e.Add(n, f, 0, 0)
 	}
@@ -33,10 +30,7 @@ func TestItemsAreBounded(t *testing.T) {
 // TestDeletedItemsAreForgotten: a program that adds and deletes a ready file, and never waits, must
 // not make the kernel keep an item each time.
 func TestDeletedItemsAreForgotten(t *testing.T) {
-	e, err := EpollOf(NewEpoll())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := NewEpoll().Handle().(*Epoll)
 	ready, stays := NewEventfd(1, false, 0), NewEventfd(1, false, 0)
 	defer vfs.Close(ready)
 	defer vfs.Close(stays)
@@ -74,7 +68,7 @@ func TestEventsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		all = append(all, f)
-		i, _ := InotifyOf(f)
+		i := f.Handle().(*Inotify)
 		if _, err := i.Add(tree.RootPlace(), abi.IN_CREATE); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +82,7 @@ func TestEventsAreBounded(t *testing.T) {
 	if n := queued.Load() - before; n > mostOfAll+int64(len(all)) || n < mostOfAll/2 {
 		t.Errorf("%d events are kept", n)
 	}
-	last, _ := InotifyOf(all[len(all)-1])
+	last := all[len(all)-1].Handle().(*Inotify)
 	if h := last.events[len(last.events)-1]; h.what != abi.IN_Q_OVERFLOW {
 		t.Errorf("the last event is %+v", h)
 	}

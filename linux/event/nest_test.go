@@ -16,10 +16,7 @@ func newSets(t *testing.T, n int) (files []*vfs.File, all []*Epoll) {
 	t.Helper()
 	for range n {
 		f := NewEpoll()
-		e, err := EpollOf(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := f.Handle().(*Epoll)
 		files, all = append(files, f), append(all, e)
 	}
 	t.Cleanup(func() {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"syscall"
 	"time"
 
 	"sonde/kernel/poll"
@@ -17,18 +16,18 @@ type Clock struct {
 	Now    func() time.Duration
 }
 
-// timer is a timerfd. Its ends are computed. Only while somebody waits for one does a timer of the
+// Timer is a timerfd. Its ends are computed. Only while somebody waits for one does a timer of the
 // kernel run, and for later ends of an interval only once the first is read: so no program can keep
 // the kernel busy with short intervals.
-type timer struct {
+type Timer struct {
 	vfs.Anonymous
-	vfs.Stream
+	vfs.NoBytes
 	clock Clock
 	queue poll.Queue
 
 	mu sync.Mutex
 	// guarded by mu:
-	wait     *time.Timer   // nil: nobody waits, or it is not set, or ended and not read yet
+	wait     *time.Timer   // nil: nothing waits, or it is not set, or ended and not read yet
 	waits    uint64        // how often it has begun or stopped waiting
 	end      time.Duration // on the clock; counts while armed
 	armed    bool
@@ -40,32 +39,14 @@ type timer struct {
 
 // NewTimerfd returns an open timer that is not set. flag is O_NONBLOCK or 0.
 func NewTimerfd(c Clock, flag int) *vfs.File {
-	t := &timer{Anonymous: vfs.NewAnonymous(anonymous), clock: c}
+	t := &Timer{Anonymous: vfs.NewAnonymous(anonymous), clock: c}
 	return vfs.NewFile("anon_inode:[timerfd]", t, t, vfs.O_RDWR|flag&vfs.O_NONBLOCK)
 }
 
-// Timer is the operations on a timerfd besides reading.
-type Timer interface {
-	// Set makes the timer expire after value or, with absolute, when the clock shows value, and
-	// then at intervals. A value of 0 stops it. flags are shown to people. Set returns the previous
-	// result of Left.
-	Set(value, interval time.Duration, absolute bool, flags int) (oldValue, oldInterval time.Duration)
-	// Left returns the time until the next expiry, and the interval.
-	Left() (value, interval time.Duration)
-}
-
-// TimerOf returns the timer that f is.
-//
-// Errors: EINVAL.
-func TimerOf(f *vfs.File) (Timer, error) {
-	if t, ok := f.Handle().(*timer); ok {
-		return t, nil
-	}
-	return nil, syscall.EINVAL
-}
-
-// Set implements Timer.
-func (t *timer) Set(value, interval time.Duration, absolute bool, flags int) (oldValue, oldInterval time.Duration) {
+// Set makes the timer expire after value or, with absolute, when the clock shows value, and then at
+// intervals. A value of 0 stops it. flags are shown to people. Set returns the previous result of
+// Left.
+func (t *Timer) Set(value, interval time.Duration, absolute bool, flags int) (oldValue, oldInterval time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.look()
@@ -86,7 +67,7 @@ func (t *timer) Set(value, interval time.Duration, absolute bool, flags int) (ol
 
 // look notices that the end has passed, and returns the time. Others that wait are woken all the
 // same, by sleep. Context: mu held.
-func (t *timer) look() time.Duration {
+func (t *Timer) look() time.Duration {
 	now := t.clock.Now()
 	t.ended = t.ended || t.armed && now >= t.end
 	return now
@@ -101,7 +82,7 @@ func later(now, d time.Duration) time.Duration {
 }
 
 // sleep starts waiting for the end, if somebody else waits for it. Context: mu held.
-func (t *timer) sleep(now time.Duration) {
+func (t *Timer) sleep(now time.Duration) {
 	if t.wait != nil || !t.queue.Waited() {
 		return
 	}
@@ -115,7 +96,7 @@ func (t *timer) sleep(now time.Duration) {
 }
 
 // expire records the end, if the timer still waits for that one.
-func (t *timer) expire(which uint64) bool {
+func (t *Timer) expire(which uint64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.waits != which {
@@ -126,7 +107,7 @@ func (t *timer) expire(which uint64) bool {
 }
 
 // stop ends the waiting. Context: mu held.
-func (t *timer) stop() {
+func (t *Timer) stop() {
 	if t.wait != nil {
 		t.wait.Stop()
 		t.wait = nil
@@ -135,7 +116,7 @@ func (t *timer) stop() {
 }
 
 // left is the time until the next expiry, 0 for never. now is of look. Context: mu held.
-func (t *timer) left(now time.Duration) time.Duration {
+func (t *Timer) left(now time.Duration) time.Duration {
 	switch {
 	case !t.armed:
 		return 0
@@ -147,8 +128,8 @@ func (t *timer) left(now time.Duration) time.Duration {
 	return 0
 }
 
-// Left implements Timer.
-func (t *timer) Left() (value, interval time.Duration) {
+// Left returns the time until the next expiry, and the interval.
+func (t *Timer) Left() (value, interval time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.left(t.look()), t.interval
@@ -158,9 +139,9 @@ func (t *timer) Left() (value, interval time.Duration) {
 // or set.
 //
 // Errors: EAGAIN if it has not, EINVAL for less than 8 bytes.
-func (t *timer) ReadAt(p []byte, _ int64) (int, error) { return readCount(p, t.take) }
+func (t *Timer) ReadAt(p []byte, _ int64) (int, error) { return readCount(p, t.take) }
 
-func (t *timer) take() uint64 {
+func (t *Timer) take() uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.look()
@@ -168,7 +149,7 @@ func (t *timer) take() uint64 {
 		return 0
 	}
 	n := t.ticks(now)
-	t.stop() // nobody else can read what is taken here
+	t.stop() // nothing else can read what is taken here
 	t.ended = false
 	if t.interval == 0 {
 		t.armed = false
@@ -180,7 +161,7 @@ func (t *timer) take() uint64 {
 }
 
 // ticks is how often the timer has expired. Context: mu held.
-func (t *timer) ticks(now time.Duration) uint64 {
+func (t *Timer) ticks(now time.Duration) uint64 {
 	switch {
 	case !t.ended:
 		return 0
@@ -190,14 +171,11 @@ func (t *timer) ticks(now time.Duration) uint64 {
 	return 1 + uint64((now-t.end)/t.interval)
 }
 
-// WriteAt implements vfs.Handle. Errors: EINVAL.
-func (t *timer) WriteAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
-
 // Queue implements poll.Source.
-func (t *timer) Queue() *poll.Queue { return &t.queue }
+func (t *Timer) Queue() *poll.Queue { return &t.queue }
 
 // Poll implements poll.Source. If the timer is closed, waiters get an error.
-func (t *timer) Poll() poll.Events {
+func (t *Timer) Poll() poll.Events {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.look()
@@ -213,14 +191,14 @@ func (t *timer) Poll() poll.Events {
 }
 
 // Close implements vfs.Handle.
-func (t *timer) Close() error {
+func (t *Timer) Close() error {
 	t.finish()
 	t.queue.Notify(poll.Err)
 	return nil
 }
 
 // finish stops the timer for ever.
-func (t *timer) finish() {
+func (t *Timer) finish() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.stop()
@@ -228,7 +206,7 @@ func (t *timer) finish() {
 }
 
 // Describe implements vfs.Describer.
-func (t *timer) Describe(w io.Writer) {
+func (t *Timer) Describe(w io.Writer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.look()

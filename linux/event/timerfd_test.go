@@ -11,10 +11,10 @@ import (
 )
 
 // newTimer returns a timerfd whose clock the test sets.
-func newTimer() (f *vfs.File, t *timer, clock *atomic.Int64) {
+func newTimer() (f *vfs.File, t *Timer, clock *atomic.Int64) {
 	clock = new(atomic.Int64)
 	f = NewTimerfd(Clock{Now: func() time.Duration { return time.Duration(clock.Load()) }}, 0)
-	return f, f.Handle().(*timer), clock
+	return f, f.Handle().(*Timer), clock
 }
 
 // waiter joins the queue of f, as poll and epoll do; woken gets a token.

@@ -18,18 +18,15 @@ func (b *bucket[K]) leave(w *waiter[K], i int32) bool {
 	if w.in.Load() != i {
 		return false
 	}
-	b.remove(w)
+	b.waiters.Remove(w.at)
 	return true
 }
 
 // waiting counts.
-func (b *bucket[K]) waiting() (n int) {
+func (b *bucket[K]) waiting() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for w := b.first; w != nil; w = w.next {
-		n++
-	}
-	return n
+	return b.waiters.Len()
 }
 
 // The methods that follow are called with mu held.
@@ -37,40 +34,29 @@ func (b *bucket[K]) waiting() (n int) {
 // add puts w at the end of bucket i.
 func (b *bucket[K]) add(w *waiter[K], i int) {
 	w.in.Store(int32(i))
-	w.prev, w.next = b.last, nil
-	if b.last != nil {
-		b.last.next = w
-	} else {
-		b.first = w
-	}
-	b.last = w
+	w.at = b.waiters.PushBack(w)
 }
 
-// remove takes w out of the list; the caller says where it is now.
-func (b *bucket[K]) remove(w *waiter[K]) {
-	if w.prev != nil {
-		w.prev.next = w.next
-	} else {
-		b.first = w.next
+// each calls f for each waiter, the longest waiting first, until it returns false. f may take the waiter out.
+func (b *bucket[K]) each(f func(w *waiter[K]) bool) {
+	for e := b.waiters.Front(); e != nil; {
+		next := e.Next()
+		if !f(e.Value.(*waiter[K])) {
+			return
+		}
+		e = next
 	}
-	if w.next != nil {
-		w.next.prev = w.prev
-	} else {
-		b.last = w.prev
-	}
-	w.prev, w.next = nil, nil
 }
 
 func (b *bucket[K]) wake(key K, n int, bitset uint32) (awake int) {
-	for w := b.first; w != nil && awake < n; {
-		next := w.next
-		if w.key == key && w.bitset&bitset != 0 {
-			b.remove(w)
+	b.each(func(w *waiter[K]) bool {
+		if awake < n && w.key == key && w.bitset&bitset != 0 {
+			b.waiters.Remove(w.at)
 			w.in.Store(woken)
 			w.wake <- struct{}{}
 			awake++
 		}
-		w = next
-	}
+		return awake < n
+	})
 	return awake
 }

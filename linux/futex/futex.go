@@ -9,6 +9,7 @@
 package futex
 
 import (
+	"container/list"
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
@@ -29,9 +30,8 @@ type Table[K comparable] struct {
 }
 
 type bucket[K comparable] struct {
-	mu sync.Mutex
-	// guarded by mu:
-	first, last *waiter[K]
+	mu      sync.Mutex
+	waiters list.List // guarded by mu: each a *waiter[K], the longest waiting first
 }
 
 // waiter is one that waits; it is in the list of its key's bucket.
@@ -40,8 +40,7 @@ type waiter[K comparable] struct {
 	bitset uint32
 	wake   chan struct{} // capacity 1
 	in     atomic.Int32  // its bucket, or woken; changed with the bucket's mu held
-	// guarded by the bucket's mu:
-	prev, next *waiter[K]
+	at     *list.Element // in the bucket; guarded by its mu
 }
 
 // woken is where a waiter is that a wake took out.
@@ -50,9 +49,7 @@ const woken = -1
 // New makes an empty table.
 func New[K comparable]() *Table[K] { return &Table[K]{seed: maphash.MakeSeed()} }
 
-func (t *Table[K]) index(key K) int {
-	return int(maphash.Comparable(t.seed, key) % buckets)
-}
+func (t *Table[K]) index(key K) int { return int(maphash.Comparable(t.seed, key) % buckets) }
 
 // Wait sleeps until a wake of key, the end of the time (zero: none), or a token
 // in cancel. It calls look with the queue locked; if that fails there is no sleep.
@@ -127,16 +124,15 @@ func (t *Table[K]) Requeue(from, to K, wake, move int, look func() error) (awake
 	if from == to {
 		return awake, 0, nil
 	}
-	for w := t.buckets[i].first; w != nil && moved < move; {
-		next := w.next
-		if w.key == from {
-			t.buckets[i].remove(w)
+	t.buckets[i].each(func(w *waiter[K]) bool {
+		if moved < move && w.key == from {
+			t.buckets[i].waiters.Remove(w.at)
 			w.key = to
 			t.buckets[j].add(w, j)
 			moved++
 		}
-		w = next
-	}
+		return moved < move
+	})
 	return awake, moved, nil
 }
 

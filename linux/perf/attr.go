@@ -118,8 +118,8 @@ func (a *Attr) fits() error {
 		return refusal.New(syscall.EINVAL, "a period of %#x", a.Period)
 	case a.Sample&^sampleKnown != 0:
 		return refusal.New(syscall.EOPNOTSUPP, "samples with %#x: there are %#x", a.Sample, uint64(sampleKnown))
-	case a.has(flagInherit):
-		return refusal.New(syscall.EOPNOTSUPP, "events that children inherit")
+	case a.has(flagInherit) && a.Type == breakpoint:
+		return refusal.New(syscall.EOPNOTSUPP, "breakpoints that children inherit")
 	}
 	return nil
 }

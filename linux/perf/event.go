@@ -3,6 +3,7 @@ package perf
 import (
 	"encoding/binary"
 	"io/fs"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -20,7 +21,7 @@ import (
 // An Event is an open file that counts something.
 type Event struct {
 	vfs.Anonymous
-	vfs.Stream
+	vfs.NoBytes
 	attr   Attr
 	source source
 	id     uint64
@@ -29,6 +30,8 @@ type Event struct {
 	thread *proc.Thread // of tid
 	clock  bool         // hits are ticks, with the registers that these have interrupted
 	leader *Event       // of its group: it may be the event itself
+
+	follower *follower // counts in other threads, too; nil: nothing does
 
 	hits   atomic.Uint64
 	period atomic.Uint64             // hits; 0: there are no samples
@@ -211,9 +214,6 @@ func (e *Event) group(as uint64) []byte {
 	return b
 }
 
-// WriteAt implements vfs.Handle. Errors: EINVAL.
-func (e *Event) WriteAt([]byte, int64) (int, error) { return 0, syscall.EINVAL }
-
 // Poll implements poll.Source: In if a program has not read all samples.
 func (e *Event) Poll() poll.Events { return e.own.Poll() }
 
@@ -229,6 +229,9 @@ func (e *Event) Close() error {
 	}
 	if l != nil {
 		l.Close()
+	}
+	if e.follower != nil {
+		e.follower.close()
 	}
 	e.ring.Store(nil)
 	e.leave()
@@ -252,10 +255,5 @@ func (e *Event) leave() {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, m := range l.members {
-		if m == e {
-			l.members = append(l.members[:i:i], l.members[i+1:]...)
-			return
-		}
-	}
+	l.members = slices.DeleteFunc(l.members, func(m *Event) bool { return m == e })
 }

@@ -187,7 +187,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"a pattern", Request{Attr: Attr{Type: kprobe}, Name: "vfs_*"}, syscall.ENOENT},
 		{"a uprobe without a file", Request{Attr: Attr{Type: uprobe}}, syscall.EINVAL},
 		{"user registers", Request{Attr: Attr{Type: software, Config: dummy, Sample: 1 << 12}}, syscall.EOPNOTSUPP},
-		{"children", Request{Attr: Attr{Type: software, Config: dummy, Flags: flagInherit}}, syscall.EOPNOTSUPP},
+		{"a breakpoint for children", Request{Attr: Attr{Type: breakpoint, Flags: flagInherit}}, syscall.EOPNOTSUPP},
 	} {
 		n := len(attach.Links())
 		if _, err := Open(&tt.r); !errors.Is(err, tt.want) {

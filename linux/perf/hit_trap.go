@@ -14,7 +14,7 @@ const ring3 = 3
 // wants reports whether a hit is one of the event's: on its CPU, in its thread.
 func (e *Event) wants(h *attach.Hit, w *whose) bool {
 	switch {
-	case e.cpu >= 0 && uint32(e.cpu) != w.cpu, e.tid != 0 && uint32(e.tid) != w.tid:
+	case e.cpu >= 0 && uint32(e.cpu) != w.cpu, e.tid != 0 && !e.covers(w.tid):
 		return false
 	case !e.clock:
 		return true
@@ -22,6 +22,26 @@ func (e *Event) wants(h *attach.Hit, w *whose) bool {
 		return !e.attr.has(flagExcludeUser)
 	}
 	return !e.attr.has(flagExcludeKernel)
+}
+
+// covers reports whether a thread's hits count.
+func (e *Event) covers(tid uint32) bool {
+	if e.follower == nil {
+		return tid == uint32(e.tid)
+	}
+	tids := *e.follower.tids.Load()
+	for len(tids) > 0 {
+		middle := len(tids) / 2
+		switch {
+		case tids[middle] == tid:
+			return true
+		case tids[middle] < tid:
+			tids = tids[middle+1:]
+		default:
+			tids = tids[:middle]
+		}
+	}
+	return false
 }
 
 // A whose says for whom, where and when a hit is.
@@ -52,8 +72,7 @@ func (e *Event) through(h *attach.Hit, program attach.Handler) bool {
 
 // hit is the handler of an event without a program: a sample at the end of each period.
 func (e *Event) hit(h *attach.Hit) {
-	w := of(h)
-	if e.over(h, &w) {
+	if w := of(h); e.over(h, &w) {
 		e.sample(h, &w)
 	}
 }

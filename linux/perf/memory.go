@@ -22,6 +22,7 @@ type memory struct {
 
 // mapping is the pages as one or more programs have mapped them. They stay until the last has unmapped them, and
 // are held from the beginning: another thread may unmap them, or close the event, before they are in a space.
+// It implements backing.Store.
 type mapping struct {
 	program.Pages
 	event *Event
@@ -72,14 +73,12 @@ func (e *Event) Map(off, n uint64, shared, write bool) (backing.Store, bool, err
 // mostMapped bounds what an event has in memory.
 const mostMapped = 64 << 20
 
-// Hold is part of backing.Store.
 func (p *mapping) Hold() {
 	p.event.memory.mu.Lock()
 	defer p.event.memory.mu.Unlock()
 	p.holds++
 }
 
-// Drop is part of backing.Store.
 func (p *mapping) Drop() {
 	defer p.event.listen()
 	m := &p.event.memory
@@ -100,7 +99,7 @@ func newPages(n int) ([]byte, error) {
 	return mem, err
 }
 
-// free has the pages freed when no CPU writes a sample any more. Nobody waits for that: an address space is in
+// free has the pages freed when no CPU writes a sample any more. Nothing waits for that: an address space is in
 // use. Called with mu held.
 func (m *memory) free() {
 	p := m.pages

@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"sonde/kernel/grace"
+	"sonde/kernel/lock"
 	"sonde/kernel/printk"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
@@ -49,6 +50,7 @@ func (e *Event) begin() error {
 	if err := e.attach(); err != nil {
 		return err
 	}
+	e.follow() // before its group can enable it
 	if l := e.leader; l != e {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -139,11 +141,7 @@ func (e *Event) SetProgram(p *program.Prog, cookie uint64) error {
 }
 
 // Program returns the link of the event's program; nil: it has none.
-func (e *Event) Program() *program.Link {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.prog
-}
+func (e *Event) Program() *program.Link { return lock.Get(&e.mu, &e.prog) }
 
 // DropProgram ends what SetProgram began. The event counts on.
 func (e *Event) DropProgram() {

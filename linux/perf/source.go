@@ -88,8 +88,10 @@ func function(name, what string) ([]attach.Site, error) {
 func passed(*Event) uint64 { return uint64(now()) }
 
 func used(e *Event) uint64 {
-	u := e.thread.Usage()
-	return uint64(u.User + u.System)
+	if e.follower != nil {
+		return uint64(e.follower.used())
+	}
+	return uint64(spent(e.thread))
 }
 
 // leastPeriod is the shortest period of a clock, as in Linux.
@@ -170,7 +172,7 @@ func probeOf(r *Request) (source, error) {
 		return source{}, refusal.New(syscall.EINVAL, "a uprobe without a file")
 	case a.Type == uprobe:
 		s.Kind, s.File, s.Offset = attach.Program, r.Name, a.Config2
-		if r.Thread != nil {
+		if r.Thread != nil && !a.has(flagInherit) {
 			s.PID = r.Thread.Process().PID
 		}
 	case r.Name == "":

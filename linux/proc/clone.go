@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/lock"
 	"sonde/linux/signal"
 )
 
@@ -140,7 +141,7 @@ func (n *Thread) start() {
 	p.table.forks++
 	n.show()
 	n.cpu.Bind(n.cpus) // t may have been bound to other CPUs meanwhile
-	if p.stopped != 0 || len(p.holds) > 0 {
+	if p.stopped != 0 {
 		n.work.Store(true)
 	}
 }
@@ -257,11 +258,7 @@ func (c *Process) inherit(p *Process, flags uint64) {
 
 // vforkEnd returns the channel that is closed when a child of vfork releases its parent;
 // nil: p is not such a child.
-func (p *Process) vforkEnd() <-chan struct{} {
-	p.table.mu.Lock()
-	defer p.table.mu.Unlock()
-	return p.vfork
-}
+func (p *Process) vforkEnd() <-chan struct{} { return lock.Get(&p.table.mu, &p.vfork) }
 
 // awaitChild waits until a child of vfork has its own memory, or t must end. Other signals
 // stay pending.

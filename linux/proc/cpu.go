@@ -2,6 +2,7 @@ package proc
 
 import (
 	"time"
+	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/linux/space"
@@ -14,6 +15,10 @@ type CPU interface {
 	Regs() *amd64.Regs
 	// Bases of the segments FS and GS.
 	Bases() (fs, gs *uint64)
+	// DenyTSC makes RDTSC and RDTSCP raise #GP, or lets the program execute them again; TSCDenied
+	// tells which.
+	DenyTSC(deny bool)
+	TSCDenied() bool
 	// FP is the FXSAVE image of the floating-point registers, or the XSAVE image, and has room
 	// to append four bytes; it is FPSize bytes long. SetFP sets them by such an image or by
 	// FXSAVE's, and fails if the processor would refuse it; ResetFP sets them as a program
@@ -46,6 +51,9 @@ type CPU interface {
 	// Probe lets hits of probes be handled without Run returning: thread is passed to what handles
 	// them, 0: none, and returns is the IP that a SYSCALL leaves which is one. Reset and Clone forget it.
 	Probe(thread uintptr, returns uint64)
+	// Breaks says where a table is in which breakpoints are looked for, an *atomic.Pointer[user.Breaks]; nil: nowhere.
+	// Reset and Clone forget it.
+	Breaks(at unsafe.Pointer)
 }
 
 // Event is why Run returned: a number below 32 is an exception, another below 256 an

@@ -3,7 +3,9 @@
 package proc
 
 import (
+	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/user"
@@ -23,6 +25,8 @@ func NewCPU() CPU { return &ring3{c: user.New()} }
 
 func (r *ring3) Regs() *amd64.Regs       { return &r.c.Regs }
 func (r *ring3) Bases() (fs, gs *uint64) { return &r.c.FSBase, &r.c.GSBase }
+func (r *ring3) DenyTSC(deny bool)       { r.c.DenyTSC(deny) }
+func (r *ring3) TSCDenied() bool         { return r.c.TSCDenied() }
 func (r *ring3) FP() []byte              { return r.c.FP() }
 func (r *ring3) Address() uint64         { return r.c.CR2 }
 func (r *ring3) Debug() uint64           { return r.c.DR6 }
@@ -32,7 +36,6 @@ func (r *ring3) FPSize() int              { return user.FPSize() }
 func (r *ring3) SetFP(image []byte) error { return r.c.SetFP(image) }
 func (r *ring3) ResetFP()                 { r.c.ResetFP() }
 
-// Run implements CPU.
 func (r *ring3) Run(in *space.Space) Event {
 	if r.in != in {
 		r.c.Use(in.Root(), in.Generation())
@@ -45,7 +48,6 @@ func (r *ring3) Run(in *space.Space) Event {
 	return Event(ev)
 }
 
-// Clone implements CPU.
 func (r *ring3) Clone() CPU { return &ring3{c: r.c.Clone(), in: r.in} }
 
 // Reset implements CPU. A kick that it forgets is no loss: what it is about was said
@@ -56,17 +58,12 @@ func (r *ring3) Reset(ip, sp uint64) {
 	r.in = nil
 }
 
-// Used implements CPU.
 func (r *ring3) Used() (inProgram, inKernel time.Duration) {
 	program, kernel := r.c.Ticks()
 	return cpu.Duration(program), cpu.Duration(kernel)
 }
 
-// Bind implements CPU.
-func (r *ring3) Bind(cpus uint32) { r.c.Bind(cpus) }
-
-// Probe implements CPU.
+func (r *ring3) Bind(cpus uint32)                     { r.c.Bind(cpus) }
 func (r *ring3) Probe(thread uintptr, returns uint64) { r.c.Probe(thread, returns) }
-
-// Here implements CPU.
-func (r *ring3) Here() int { return r.c.Here() }
+func (r *ring3) Breaks(at unsafe.Pointer)             { r.c.Break((*atomic.Pointer[user.Breaks])(at)) }
+func (r *ring3) Here() int                            { return r.c.Here() }

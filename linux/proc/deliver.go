@@ -14,7 +14,6 @@ const (
 	goAhead verdict = iota
 	endThread
 	park
-	rest
 	tell
 	handle
 )
@@ -33,8 +32,6 @@ func (t *Thread) ready() bool {
 			return false
 		case park:
 			t.park()
-		case rest:
-			t.rest()
 		case tell:
 			t.tellAndDeliver()
 		case handle:
@@ -61,8 +58,6 @@ func (t *Thread) decide() (verdict, abi.Sigaction) {
 			return endThread, abi.Sigaction{}
 		case p.stopped != 0:
 			return park, abi.Sigaction{}
-		case len(p.holds) > 0 && p.execing == nil:
-			return rest, abi.Sigaction{}
 		}
 		if !t.dequeue(t.blocked, &t.info) {
 			return goAhead, abi.Sigaction{}

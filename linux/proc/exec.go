@@ -16,7 +16,7 @@ type Image struct {
 	IP, SP uint64
 	Path   string // of the program's file, as it was given
 	Exe    string // the same, absolute and without symbolic links
-	Layout Layout
+	Layout space.Layout
 }
 
 // Exec makes t's process run another program. All other threads of the process end first.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/lock"
 	"sonde/linux/core"
 	"sonde/linux/signal"
 	"sonde/linux/space"
@@ -20,8 +21,7 @@ func (t *Thread) Exit(code int) { t.process.exit(Exited(code)) }
 //
 // Context: t's goroutine; the program does not continue.
 func (t *Thread) Leave(code int) {
-	p := t.process
-	if p.threadCount() == 1 {
+	if p := t.process; p.threadCount() == 1 {
 		p.exit(Exited(code))
 		return
 	}
@@ -77,7 +77,6 @@ func (p *Process) lose(t *Thread) bool {
 		p.policy = t.Policy()
 	}
 	p.fewer.ring()
-	p.checkQuiet()
 	if len(p.threads) == 0 {
 		return true
 	}
@@ -149,18 +148,10 @@ func (p *Process) reaper() *Process {
 // SetSubreaper says whether p adopts what its descendants leave when they end.
 //
 // Source: Linux, PR_SET_CHILD_SUBREAPER(2const).
-func (p *Process) SetSubreaper(on bool) {
-	p.table.mu.Lock()
-	defer p.table.mu.Unlock()
-	p.subreaper = on
-}
+func (p *Process) SetSubreaper(on bool) { lock.Set(&p.table.mu, &p.subreaper, on) }
 
 // Subreaper returns it.
-func (p *Process) Subreaper() bool {
-	p.table.mu.Lock()
-	defer p.table.mu.Unlock()
-	return p.subreaper
-}
+func (p *Process) Subreaper() bool { return lock.Get(&p.table.mu, &p.subreaper) }
 
 // releaseParent lets a parent continue that waits in vfork. mu held.
 func (p *Process) releaseParent() {

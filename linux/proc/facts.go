@@ -5,19 +5,13 @@ import (
 
 	"sonde/kernel/abi"
 	"sonde/linux/signal"
+	"sonde/linux/space"
 )
-
-// Layout is where the parts of a program are in its memory, for /proc.
-type Layout struct {
-	CodeStart, CodeEnd, StackStart     uint64
-	ArgStart, ArgEnd, EnvStart, EnvEnd uint64 // the strings
-	Auxv                               []byte // the auxiliary vector as it was at the start
-}
 
 // Facts are what /proc shows about a process, all at one moment.
 type Facts struct {
 	Name, Exe              string
-	Layout                 Layout
+	Layout                 space.Layout
 	Parent, Group, Session int
 	Threads                []int // their numbers, the first one's first
 	ExitSignal             int
@@ -116,8 +110,7 @@ const mostStrings = 4 << 20
 // Source: Linux, proc_pid_cmdline(5).
 func (p *Process) CommandLine() string {
 	l := p.Facts().Layout
-	args := p.textAt(l.ArgStart, l.ArgEnd)
-	if args == "" || args[len(args)-1] == 0 {
+	if args := p.textAt(l.ArgStart, l.ArgEnd); args == "" || args[len(args)-1] == 0 {
 		return args
 	}
 	text, _, _ := strings.Cut(p.textAt(l.ArgStart, l.EnvEnd), "\x00")

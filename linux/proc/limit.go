@@ -52,7 +52,7 @@ func (p *Process) FileLimit() (n int64, ok bool) {
 }
 
 // SetLimit changes a limit of p. Every process is root and may raise the upper limit, but
-// not beyond that of the kernel's process, which nobody can change: this keeps the machine
+// not beyond that of the kernel's process, which cannot be changed: this keeps the machine
 // usable. A limit of memory applies to all processes that share it.
 //
 // Errors: EINVAL, EPERM.

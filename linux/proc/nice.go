@@ -18,11 +18,13 @@ func (t *Thread) Nice() int { return int(t.nice.Load()) }
 
 // eachOf calls f for the threads that a call like getpriority means: one thread, the
 // threads of a process group or those of a user; 0 is the caller itself, its group or
-// its user. mu held.
+// its user.
 //
 // Errors: EINVAL for which, ESRCH.
 func (t *Thread) eachOf(which, who int, f func(*Thread)) error {
 	table, found := t.process.table, false
+	table.mu.Lock()
+	defer table.mu.Unlock()
 	call := func(o *Thread) { found = true; f(o) }
 	process := func(p *Process) {
 		for _, o := range p.threads {
@@ -64,8 +66,6 @@ func (t *Thread) eachOf(which, who int, f func(*Thread)) error {
 //
 // Errors: EINVAL, ESRCH.
 func (t *Thread) Niceness(which, who int) (least int, err error) {
-	t.process.table.mu.Lock()
-	defer t.process.table.mu.Unlock()
 	least = mostNice
 	err = t.eachOf(which, who, func(o *Thread) { least = min(least, o.Nice()) })
 	return least, err
@@ -76,8 +76,6 @@ func (t *Thread) Niceness(which, who int) (least int, err error) {
 //
 // Errors: those of Niceness.
 func (t *Thread) SetNiceness(which, who, nice int) error {
-	t.process.table.mu.Lock()
-	defer t.process.table.mu.Unlock()
 	nice = max(leastNice, min(nice, mostNice))
 	return t.eachOf(which, who, func(o *Thread) { o.nice.Store(int32(nice)) })
 }
@@ -90,8 +88,6 @@ func (t *Thread) SetNiceness(which, who, nice int) error {
 // Source: Linux, ioprio_set(2).
 func (t *Thread) IOPrio(which, who int) (best int, err error) {
 	const bestEffort, classShift = 2, 13
-	t.process.table.mu.Lock()
-	defer t.process.table.mu.Unlock()
 	best = 1<<31 - 1
 	err = t.eachOf(which, who, func(o *Thread) {
 		v := int(o.ioprio.Load())
@@ -105,7 +101,5 @@ func (t *Thread) IOPrio(which, who int) (best int, err error) {
 
 // SetIOPrio sets it. Errors: those of Niceness.
 func (t *Thread) SetIOPrio(which, who, value int) error {
-	t.process.table.mu.Lock()
-	defer t.process.table.mu.Unlock()
 	return t.eachOf(which, who, func(o *Thread) { o.ioprio.Store(int32(value)) })
 }

@@ -36,8 +36,7 @@ func Overdue(r *amd64.Regs) {
 	if t.turn.asked++; t.turn.asked < askedOften || cpu.Duration(cpu.Rdtsc()-t.turn.since) < askedLong {
 		return
 	}
-	pc, sp := uintptr(r.IP), uintptr(r.SP)
-	if goruntime.Expel(g, &pc, &sp) {
+	if pc, sp := uintptr(r.IP), uintptr(r.SP); goruntime.Expel(g, &pc, &sp) {
 		r.IP, r.SP, t.turn.asked = uint64(pc), uint64(sp), 0
 	}
 }

@@ -1,5 +1,7 @@
 package proc
 
+import "sonde/kernel/lock"
+
 // Policy is the scheduling policy that a thread has set. It is kept, inherited and shown,
 // but has no effect: Go's scheduler treats all alike.
 type Policy struct {
@@ -33,11 +35,7 @@ func (t *Thread) Policy() Policy {
 func (t *Thread) SetPolicy(p Policy) { t.policy.Store(&p) }
 
 // LastPolicy returns that of the first thread of p when that has ended.
-func (p *Process) LastPolicy() Policy {
-	p.table.mu.Lock()
-	defer p.table.mu.Unlock()
-	return p.policy
-}
+func (p *Process) LastPolicy() Policy { return lock.Get(&p.table.mu, &p.policy) }
 
 // inherited is the policy of a new thread that one with p makes.
 func (p Policy) inherited() Policy {

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/lock"
 	"sonde/kernel/poll"
 	"sonde/linux/signal"
 	"sonde/linux/space"
@@ -39,7 +40,7 @@ type Process struct {
 	// guarded by Table.mu:
 	path      string // of the program's file
 	exe       string // the same, absolute
-	layout    Layout
+	layout    space.Layout
 	parent    *Process
 	children  []*Process
 	threads   []*Thread
@@ -83,11 +84,7 @@ type Process struct {
 	news     bell // of a child, for wait
 
 	// Engines; changed with Table.mu held:
-	engines    atomic.Pointer[[]*Engine] // nil: none; the slice is immutable
-	holds      []*hold
-	holdNumber uint64 // of the last hold
-	resting    int    // threads that rest, because of a hold
-	rested     bell   // no engine holds it
+	engines atomic.Pointer[[]*Engine] // nil: none; the slice is immutable
 }
 
 // Resources are what the kernel keeps for a process: open files, the current directory.
@@ -128,11 +125,7 @@ func (p *Process) setName(name string) {
 func shortName(name string) string { return name[:min(len(name), 15)] }
 
 // Path returns the path of the program's file, as it was given.
-func (p *Process) Path() string {
-	p.table.mu.Lock()
-	defer p.table.mu.Unlock()
-	return p.path
-}
+func (p *Process) Path() string { return lock.Get(&p.table.mu, &p.path) }
 
 // Memory returns the address space, or nil at the end. Unless the caller is a thread of p,
 // it may be freed at any time.
@@ -152,11 +145,7 @@ func (p *Process) Parent() int {
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Status returns how the process ended; it is valid when Done is closed.
-func (p *Process) Status() Status {
-	p.table.mu.Lock()
-	defer p.table.mu.Unlock()
-	return p.status
-}
+func (p *Process) Status() Status { return lock.Get(&p.table.mu, &p.status) }
 
 // Resources returns what Start was given, or Clone returned.
 func (p *Process) Resources() Resources { return p.res }
@@ -246,18 +235,10 @@ func (p *Process) ActionsID() uintptr {
 }
 
 // SetDeathSignal says which signal p gets when its parent ends, 0 for none.
-func (p *Process) SetDeathSignal(n int) {
-	p.table.mu.Lock()
-	defer p.table.mu.Unlock()
-	p.deathSig = n
-}
+func (p *Process) SetDeathSignal(n int) { lock.Set(&p.table.mu, &p.deathSig, n) }
 
 // DeathSignal returns it.
-func (p *Process) DeathSignal() int {
-	p.table.mu.Lock()
-	defer p.table.mu.Unlock()
-	return p.deathSig
-}
+func (p *Process) DeathSignal() int { return lock.Get(&p.table.mu, &p.deathSig) }
 
 // Status is how a process ended or stopped, in the format of wait.
 type Status uint32

@@ -76,9 +76,7 @@ func (t *Thread) SystemCall() {
 // special reports whether there is anything to do after a call. It is inlined: under an
 // emulator, calling a function and returning costs about fifty instructions, and a short
 // system call has some three hundred.
-func (t *Thread) special() bool {
-	return t.leaves || t.process.engines.Load() != nil
-}
+func (t *Thread) special() bool { return t.leaves || t.process.engines.Load() != nil }
 
 // Plain reports whether there is nothing to do before or after a system call: no engine is to be told,
 // nothing is left of an earlier call. The call that begins need not go through SystemCall then.

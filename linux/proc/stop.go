@@ -38,7 +38,6 @@ func (p *Process) parkOne() <-chan struct{} {
 	}
 	p.parked++
 	p.allParked()
-	p.checkQuiet()
 	return p.resume.wait()
 }
 

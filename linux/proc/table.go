@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/lock"
 	"sonde/linux/futex"
 	"sonde/linux/space"
 	"sonde/sysctl"
@@ -170,8 +171,4 @@ func (t *Table) Used() (all Usage, running int) {
 }
 
 // LastID returns the number assigned last.
-func (t *Table) LastID() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.last
-}
+func (t *Table) LastID() int { return lock.Get(&t.mu, &t.last) }

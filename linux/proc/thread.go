@@ -8,6 +8,7 @@ import (
 
 	"sonde/arch/amd64"
 	"sonde/kernel/abi"
+	"sonde/kernel/lock"
 	"sonde/linux/signal"
 	"sonde/probe/task"
 )
@@ -45,7 +46,6 @@ type Thread struct {
 	cpus    uint32     // CPUs that it may run on, a bit each; 0: all
 	task    *task.Task // guarded, but read by anyone
 	dumped  bool       // the core file has what it was
-	told    uint64     // the number of the last hold whose Quiet has been called
 
 	// Used by the thread's goroutine only:
 	Args     [6]uint64   // of the system call; kept here because a call should not allocate
@@ -95,11 +95,7 @@ func (t *Thread) Regs() *amd64.Regs { return t.regs }
 func (t *Thread) Call() uint64 { return t.call }
 
 // Affinity returns the CPUs that t may run on, a bit each; 0 means all.
-func (t *Thread) Affinity() uint32 {
-	t.process.table.mu.Lock()
-	defer t.process.table.mu.Unlock()
-	return t.cpus
-}
+func (t *Thread) Affinity() uint32 { return lock.Get(&t.process.table.mu, &t.cpus) }
 
 // SetAffinity sets them, for all that t's program executes from now on, and for the threads
 // and processes that t makes.
@@ -172,7 +168,7 @@ func (t *Thread) wanted() bool {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	t.takeAsked()
-	if p.exiting || p.execing != nil && p.execing != t || p.stopped != 0 || len(p.holds) > 0 {
+	if p.exiting || p.execing != nil && p.execing != t || p.stopped != 0 {
 		return true
 	}
 	_, ok := t.next()
@@ -228,11 +224,7 @@ func (t *Thread) Deadline(d time.Duration) time.Time {
 }
 
 // Blocked returns the signals that t blocks.
-func (t *Thread) Blocked() signal.Set {
-	t.process.table.mu.Lock()
-	defer t.process.table.mu.Unlock()
-	return t.blocked
-}
+func (t *Thread) Blocked() signal.Set { return lock.Get(&t.process.table.mu, &t.blocked) }
 
 // SetBlocked sets them. Pending signals that are no longer blocked are delivered before the
 // program continues.

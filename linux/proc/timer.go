@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/lock"
 	"sonde/linux/signal"
 )
 
@@ -111,11 +112,7 @@ func (tm *Timer) Left() (value, interval time.Duration) {
 }
 
 // Overrun returns how often tm would have fired more until its last signal was delivered.
-func (tm *Timer) Overrun() int {
-	tm.process.table.mu.Lock()
-	defer tm.process.table.mu.Unlock()
-	return tm.overrun
-}
+func (tm *Timer) Overrun() int { return lock.Get(&tm.process.table.mu, &tm.overrun) }
 
 // Delete deletes tm. If its signal is pending, it is still delivered.
 func (tm *Timer) Delete() {

@@ -26,6 +26,12 @@ func IdentifyProcess(process unsafe.Pointer) (pid int, comm string) {
 	return p.PID, p.Name()
 }
 
+// Faulted tells at which address a thread's program has faulted, and from where.
+func Faulted(thread unsafe.Pointer) (addr, ip, code uint64) {
+	t := (*Thread)(thread)
+	return t.cpu.Address(), t.regs.IP, t.regs.Err
+}
+
 // SignalSent tells of a signal what it is, and whether the queue is the process's own.
 func SignalSent(process, queue, info unsafe.Pointer) (sig, errno, code int32, group bool) {
 	i := (*abi.Siginfo)(info)

@@ -11,10 +11,9 @@ import (
 // memory is /proc/PID/mem: a byte's offset is its address. Debuggers use it, and libraries that look at their own
 // vDSO. Missing: Linux lets a debugger write to pages that the process itself must not write to.
 //
-// Source: Linux, proc_pid_mem(5).
+// Source: Linux, proc_pid_mem(5). It implements vfs.Node.
 type memory struct{ p *proc.Process }
 
-// Stat implements vfs.Node.
 func (memory) Stat() vfs.Info { return vfs.Info{Mode: 0600} }
 
 // Open implements vfs.Opener: the memory is what the process has now, also after it has executed another program.

@@ -2,6 +2,8 @@ package process
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/ctl"
@@ -14,21 +16,15 @@ var namespaceIDs = map[string]uint64{
 	"mnt": 0xf0000000, "net": 0xf0000098,
 }
 
-// namespace is what a link of /proc/PID/ns leads to. Programs compare its number.
+// namespace is what a link of /proc/PID/ns leads to. Programs compare its number. It implements vfs.Node.
 type namespace uint64
 
-// Stat implements vfs.Node.
 func (n namespace) Stat() vfs.Info { return vfs.Info{Mode: 0o444, Ino: uint64(n), Links: 1} }
 
 // namespaces is the folder /proc/PID/ns. Source: namespaces(7).
 func namespaces(tree *vfs.FS) vfs.Node {
 	return ctl.Dir{
-		List: func() (kinds []string) {
-			for kind := range namespaceIDs {
-				kinds = append(kinds, kind)
-			}
-			return kinds
-		},
+		List: func() []string { return slices.Collect(maps.Keys(namespaceIDs)) },
 		Node: func(kind string) vfs.Node {
 			id, ok := namespaceIDs[kind]
 			if !ok {

@@ -15,7 +15,7 @@ import (
 // there, and whether it is a file's or shared. Missing: what has been written since (soft-dirty), what one process
 // alone maps, and swap, which there is none of.
 //
-// Source: Linux, Documentation/admin-guide/mm/pagemap.rst.
+// Source: Linux, Documentation/admin-guide/mm/pagemap.rst. It implements vfs.Node.
 type pagemap struct{ p *proc.Process }
 
 const (
@@ -23,7 +23,6 @@ const (
 	pagePresent = 1 << 63
 )
 
-// Stat implements vfs.Node.
 func (pagemap) Stat() vfs.Info { return vfs.Info{Mode: 0400} }
 
 // Open implements vfs.Opener: the memory is what the process has now.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -84,7 +86,7 @@ func tasks(tree *vfs.FS, p *proc.Process) vfs.Node {
 	}
 }
 
-// self is /proc/self: it stands for the folder of the process that asks.
+// self is /proc/self: it stands for the folder of the process that asks. It implements vfs.Link.
 type self struct{ link }
 
 // TargetFor implements vfs.Viewed.
@@ -97,13 +99,11 @@ func (self) TargetFor(viewer any) (string, error) {
 	return "", syscall.ENOENT
 }
 
-// Target implements vfs.Link.
 func (self) Target() (string, error) { return "", syscall.ENOENT }
 
-// link is what all links here are.
+// link is what all links here are. It implements vfs.Node.
 type link struct{}
 
-// Stat implements vfs.Node.
 func (link) Stat() vfs.Info { return vfs.Info{Mode: fs.ModeSymlink | 0777} }
 
 // owner is whose folder it is: a process, or a thread of it.
@@ -129,7 +129,7 @@ var ofBoth = nodes{
 	"environ": func(o owner) vfs.Node { return ctl.Text(o.p.Environment) },
 	"auxv":    func(o owner) vfs.Node { return ctl.Text(func() string { return string(o.p.Facts().Layout.Auxv) }) },
 	"comm":    func(o owner) vfs.Node { return ctl.Text(func() string { return o.p.Name() + "\n" }) },
-	"maps":    func(o owner) vfs.Node { return ctl.Print(func(w io.Writer) { maps(w, o.p) }) },
+	"maps":    func(o owner) vfs.Node { return ctl.Print(func(w io.Writer) { printMaps(w, o.p) }) },
 	"stat":    func(o owner) vfs.Node { return ctl.Text(func() string { return stat(o.p, o.who()) }) },
 	"statm":   func(o owner) vfs.Node { return ctl.Text(func() string { return statm(o.p) }) },
 	"status":  func(o owner) vfs.Node { return ctl.Text(func() string { return status(o.p, o.who()) }) },
@@ -157,9 +157,7 @@ func (o owner) folder(all ...nodes) ctl.Dir {
 	return ctl.Dir{
 		List: func() (names []string) {
 			for _, some := range all {
-				for name := range some {
-					names = append(names, name)
-				}
+				names = slices.AppendSeq(names, maps.Keys(some))
 			}
 			return names
 		},
@@ -181,32 +179,28 @@ func found(path string) (string, error) {
 	return path, nil
 }
 
-func maps(w io.Writer, p *proc.Process) {
+func printMaps(w io.Writer, p *proc.Process) {
 	if m := p.Memory(); m != nil {
 		m.WriteTo(w)
 		fmt.Fprintf(w, "%x-%x --xp 00000000 00:00 0                  [vsyscall]\n", proc.VsyscallPage, proc.VsyscallPage+1<<12)
 	}
 }
 
-// place is a link to a path.
+// place is a link to a path. It implements vfs.Link and vfs.Magic.
 type place struct {
 	link
 	target func() (string, error)
 }
 
-// Target implements vfs.Link.
 func (l place) Target() (string, error) { return l.target() }
+func (place) Magic()                    {}
 
-// Magic implements vfs.Magic.
-func (place) Magic() {}
-
-// jump is a link to what has been found already.
+// jump is a link to what has been found already. It implements vfs.Jumper.
 type jump struct {
 	place
 	to func() (vfs.Place, error)
 }
 
-// Jump implements vfs.Jumper.
 func (l jump) Jump() (vfs.Place, error) { return l.to() }
 
 // open returns what a process has of files; nil once it has ended.

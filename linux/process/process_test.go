@@ -13,6 +13,7 @@ import (
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
+	"sonde/linux/space"
 	"sonde/linux/syscall"
 )
 
@@ -41,7 +42,7 @@ func run(t *testing.T, f proctest.Program) {
 	}
 	img.Exe = "/proc/cmdfile"
 	img.Space.CopyOut(proctest.Data, []byte("test\x00-v\x00A=1\x00B=2\x00"))
-	img.Layout = proc.Layout{CodeStart: 1000, CodeEnd: 1001, StackStart: 1002, ArgStart: proctest.Data, ArgEnd: proctest.Data + 8,
+	img.Layout = space.Layout{CodeStart: 1000, CodeEnd: 1001, StackStart: 1002, ArgStart: proctest.Data, ArgEnd: proctest.Data + 8,
 		EnvStart: proctest.Data + 8, EnvEnd: proctest.Data + 16, Auxv: []byte("auxv")}
 	files, err := syscall.NewFiles(vfs.Root.RootPlace())
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/debugreg"
@@ -44,11 +45,13 @@ type Player struct {
 	regs   amd64.Regs
 	fs, gs uint64
 	fp     [512]byte
+	noTSC  bool
 	addr   uint64
 
 	probes  uintptr // what Probe was given
 	returns uint64
-	DR6     uint64 // of its #DBs, which are steps if nothing else is said
+	Table   unsafe.Pointer // what Breaks was given
+	DR6     uint64         // of its #DBs, which are steps if nothing else is said
 
 	program Program
 	child   Program // what the next clone runs
@@ -152,6 +155,8 @@ func (w *World) handler(ip uint64) Handler {
 // Regs and what follows implement proc.CPU.
 func (p *Player) Regs() *amd64.Regs       { return &p.regs }
 func (p *Player) Bases() (fs, gs *uint64) { return &p.fs, &p.gs }
+func (p *Player) DenyTSC(deny bool)       { p.noTSC = deny }
+func (p *Player) TSCDenied() bool         { return p.noTSC }
 func (p *Player) FP() []byte              { return p.fp[:] }
 func (p *Player) FPSize() int             { return len(p.fp) }
 func (p *Player) ResetFP()                { clear(p.fp[:]) }
@@ -168,6 +173,9 @@ func (p *Player) Here() int        { return bits.TrailingZeros32(p.cpus.Load()|1
 
 // Probe implements proc.CPU.
 func (p *Player) Probe(thread uintptr, returns uint64) { p.probes, p.returns = thread, returns }
+
+// Breaks implements proc.CPU.
+func (p *Player) Breaks(at unsafe.Pointer) { p.Table = at }
 
 // Probed returns the thread that Probe was given.
 func (p *Player) Probed() uintptr { return p.probes }
@@ -191,6 +199,7 @@ func (p *Player) Clone() proc.CPU {
 	c := p.World.newPlayer()
 	c.Bind(p.cpus.Load())
 	c.regs, c.fs, c.gs, c.fp = p.regs, p.fs, p.gs, p.fp
+	c.noTSC = p.noTSC
 	c.program, p.child = p.child, nil
 	return c
 }

@@ -28,8 +28,7 @@ func (f *File) Convention(addr uint64) goabi.Convention {
 	case flags&pcln.Assembly == 0:
 		return goabi.Regs
 	}
-	_, pointers := fn.Data(argMaps)
-	if pointers || fn.Tables() > argInfo {
+	if _, pointers := fn.Data(argMaps); pointers || fn.Tables() > argInfo {
 		return goabi.Stack
 	}
 	if args, known := fn.ArgBytes(); known && args > 0 {

@@ -163,7 +163,7 @@ func loadsSP(in insn.Inst) bool {
 // switches refuses an instruction that loads SP, unless the frame is known by another register: then
 // it gives back what the function has taken of its own stack.
 func (w *exitWalk) switches(at uint64) error {
-	if row, err := w.row(at); err != nil || row.CFA.Kind == cfi.In && row.CFAReg == cfi.RSP {
+	if row, err := w.row(at); err != nil || row.Known && row.Reg == cfi.RSP {
 		return fmt.Errorf("it switches stacks, at %#x", at)
 	}
 	return nil
@@ -210,13 +210,13 @@ func (w *exitWalk) follow(j jump) error {
 // onTop reports whether the return address is on top of the stack.
 func (w *exitWalk) onTop(at uint64) (bool, error) {
 	row, err := w.row(at)
-	if err == nil && row.CFA.Kind != cfi.In {
+	if err == nil && !row.Known {
 		err = fmt.Errorf("%w at %#x", errNoPlace, at)
 	}
 	if err != nil {
 		return false, err
 	}
-	return row.CFAReg == cfi.RSP && row.CFA.Offset == 8, nil
+	return row.Reg == cfi.RSP && row.Offset == 8, nil
 }
 
 // other reports whether what stands at addr is another function, and not a part that has been moved

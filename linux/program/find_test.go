@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"sonde/internal/quick"
+	"sonde/kernel/abi"
 )
 
 // fileOf is a file with code at 0x1000, and with these functions.
 func fileOf(code string, funcs ...Symbol) *File {
-	o := &object{file: bytes.NewReader([]byte(code)), segments: []segment{{segLoad, segExec, 0, 0x1000, uint64(len(code))}}}
+	o := &object{file: bytes.NewReader([]byte(code)), segments: []abi.ELFSegment{{Type: abi.PT_LOAD, Flags: abi.PF_X, VAddr: 0x1000, FileSize: uint64(len(code))}}}
 	f := &File{elf: o, funcs: funcs}
 	f.index(nil)
 	return f

@@ -7,8 +7,6 @@ import (
 )
 
 // readGo reads Go's pclntab, if there is one, and adds its functions.
-//
-// Rejected: debug/gosym, which does not say where the return address is.
 func (f *File) readGo() {
 	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
 		if data := f.elf.data(f.elf.section(name)); data != nil {
@@ -64,18 +62,6 @@ func (f *File) goFunc(pc uint64) (fn pcln.Func, flags uint8, ok bool) {
 func (f *File) Asm(pc uint64) bool {
 	_, flags, ok := f.goFunc(pc)
 	return ok && flags&pcln.Assembly != 0
-}
-
-// GoFrame returns how many bytes are between SP and the return address at pc. Not known:
-// it is in no function of Go. Not ok: in one that nothing has called, or that changes
-// stacks.
-func (f *File) GoFrame(pc uint64) (size uint64, known, ok bool) {
-	fn, flags, known := f.goFunc(pc)
-	if !known || flags&(pcln.Outermost|pcln.WritesSP) != 0 {
-		return 0, known, false
-	}
-	n, ok := fn.Frame(pc)
-	return uint64(n), true, ok
 }
 
 // Line returns the line of the source that the instruction at addr is of, in a program in Go.

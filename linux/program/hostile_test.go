@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sonde/internal/quick"
+	"sonde/kernel/abi"
 )
 
 // part is a section of a file that is made to be hostile.
@@ -31,7 +32,7 @@ func build(parts ...part) []byte {
 		at = append(at, len(names.data))
 		names.data = append(append(names.data, p.name...), 0)
 	}
-	b := make([]byte, fileHeader)
+	b := make([]byte, abi.ELFHeaderSize)
 	var table []byte
 	for i, p := range parts {
 		s := make([]byte, sectionHeader)
@@ -43,7 +44,7 @@ func build(parts ...part) []byte {
 		table, b = append(table, s...), append(b, p.data...)
 	}
 	copy(b, "\x7fELF\x02\x01\x01")
-	le.PutUint16(b[18:], machine64)
+	le.PutUint16(b[18:], abi.EM_X86_64)
 	le.PutUint64(b[40:], uint64(len(b)))
 	le.PutUint16(b[58:], sectionHeader)
 	le.PutUint16(b[60:], uint16(len(parts)))
@@ -100,7 +101,7 @@ func TestHugeFunction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.elf.segments = []segment{{kind: segLoad, flags: segExec, bytes: 5 << 20}}
+	f.elf.segments = []abi.ELFSegment{{Type: abi.PT_LOAD, Flags: abi.PF_X, FileSize: 5 << 20}}
 	if err := f.Boundary(0); !errors.Is(err, syscall.EILSEQ) || !strings.Contains(err.Error(), "f has 5242880 bytes") {
 		t.Error(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"debug/elf"
 	"os"
 	"testing"
+
+	"sonde/kernel/abi"
 )
 
 // TestAsDebugELF compares what is read of real files with what package debug/elf reads.
@@ -24,7 +26,7 @@ func TestAsDebugELF(t *testing.T) {
 			t.Fatalf("%s: %d segments, %d sections", path, len(got.segments), len(got.sections))
 		}
 		for i, p := range want.Progs {
-			if w := (segment{uint32(p.Type), uint32(p.Flags), p.Off, p.Vaddr, p.Filesz}); got.segments[i] != w {
+			if w := (abi.ELFSegment{Type: uint32(p.Type), Flags: uint32(p.Flags), Offset: p.Off, VAddr: p.Vaddr, PAddr: p.Paddr, FileSize: p.Filesz, MemSize: p.Memsz, Align: p.Align}); got.segments[i] != w {
 				t.Errorf("%s: segment %d: %+v, want %+v", path, i, got.segments[i], w)
 			}
 		}

@@ -2,8 +2,8 @@
 // are and where, where their instructions begin, and where they return. It reads ELF files,
 // and does not depend on the machine.
 //
-// Names come from .symtab and .dynsym, and in Go programs from pclntab, which stays when a
-// program is stripped. .eh_frame also gives where functions begin and end, without their
+// Names come from .symtab and .dynsym, of stripped programs from the file that their build-id
+// or .gnu_debuglink names, and in Go programs from pclntab, which stays when a program is stripped. .eh_frame also gives where functions begin and end, without their
 // names.
 //
 // Addresses are those in the file; where a program runs, its bias is added to them (see
@@ -62,6 +62,7 @@ type File struct {
 	frames *cfi.Table
 	gotab  *pcln.Table             // Go's; nil if there is none
 	plain  func() map[string][]int // places in funcs by names of C++ and Rust as in the source
+	split  string                  // the path of the file with its symbol table and its DWARF; "": it has its own, or none
 
 	mu   sync.Mutex
 	last *function // guarded by mu: the one whose instructions were asked for last
@@ -73,13 +74,19 @@ type File struct {
 func Open(r io.ReaderAt) (*File, error) {
 	o, err := readObject(r)
 	if err != nil {
-		return nil, refusal.New(syscall.ENOEXEC, "%v", err)
+		return nil, notProgram(err)
 	}
 	f := &File{elf: o}
+	f.readAll()
+	return f, nil
+}
+
+func notProgram(err error) error { return refusal.New(syscall.ENOEXEC, "%v", err) }
+
+func (f *File) readAll() {
 	f.readFrames()
 	f.readGo()
 	f.index(f.readSymbols())
-	return f, nil
 }
 
 // Read calls f with what is known of the program at a path, and returns its result.
@@ -91,7 +98,7 @@ func Read(path string, f func(*File) error) error {
 		return err
 	}
 	defer vfs.Close(file)
-	p, err := Open(file)
+	p, err := OpenFile(file)
 	if err != nil {
 		return refusal.New(syscall.ENOEXEC, "%s: not a program: %v", path, err)
 	}
@@ -129,6 +136,14 @@ func (f *File) readSymbols() (linked map[string]uint64) {
 	}
 	for _, s := range f.elf.symbols(secSymbols) {
 		add(s, "")
+	}
+	if f.split != "" {
+		withObject(f.split, func(o *object) bool {
+			for _, s := range o.symbols(secSymbols) {
+				add(s, "")
+			}
+			return true
+		})
 	}
 	version := f.elf.versions()
 	for i, s := range f.elf.symbols(secDynamic) {
@@ -264,11 +279,6 @@ func (f *File) String(addr uint64) string {
 	}
 	return fmt.Sprintf("%s+%#x", s.Name, off)
 }
-
-// Frames returns what .eh_frame says; nil if there is none.
-//
-// Context: any.
-func (f *File) Frames() *cfi.Table { return f.frames }
 
 // All returns one function for each place where there is one, also those of which nothing
 // but the place is known, by address.

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"sonde/arch/amd64/prologue"
+	"sonde/kernel/abi"
 )
 
 const libc = "/lib/x86_64-linux-gnu/libc.so.6"
@@ -159,12 +160,12 @@ func TestLibc(t *testing.T) {
 		t.Error(returns, err)
 	}
 	for _, p := range f.elf.segments {
-		if p.kind == segLoad && p.flags&segExec != 0 {
+		if p.Type == abi.PT_LOAD && p.Flags&abi.PF_X != 0 {
 			const start = 0x7f12_3456_7000
-			if bias, ok := f.Bias(start, p.off); !ok || bias+p.vaddr != start {
+			if bias, ok := f.Bias(start, p.Offset); !ok || bias+p.VAddr != start {
 				t.Errorf("%#x, %v", bias, ok)
 			}
-			if bias, ok := f.Bias(start, p.off+2*pageSize); !ok || bias+p.vaddr+2*pageSize != start {
+			if bias, ok := f.Bias(start, p.Offset+2*pageSize); !ok || bias+p.VAddr+2*pageSize != start {
 				t.Errorf("%#x, %v", bias, ok)
 			}
 		}
@@ -274,7 +275,6 @@ func (f *File) ask(rng *rand.Rand) {
 		f.Boundary(s.Addr)
 		f.Returns(s)
 		f.Check(s)
-		f.GoFrame(s.Addr + uint64(rng.IntN(100)))
 		f.Line(s.Addr + uint64(rng.IntN(100)))
 		f.Before(s.Addr + uint64(rng.IntN(100)))
 		f.Variable(s.Name)

@@ -173,8 +173,7 @@ func (s *Socket) aim(to *Socket) error {
 			return syscall.EPERM
 		}
 	}
-	old, told := s.turn(to)
-	if told != nil {
+	if old, told := s.turn(to); told != nil {
 		old.room.Remove(told)
 	}
 	s.queue.Notify(all)

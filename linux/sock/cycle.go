@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"sonde/kernel/lock"
 	"sonde/kernel/vfs"
 )
 
@@ -42,11 +43,7 @@ func due() bool {
 	return wait <= 0
 }
 
-func forgetTimer() {
-	pace.mu.Lock()
-	defer pace.mu.Unlock()
-	pace.timer = nil
-}
+func forgetTimer() { lock.Set(&pace.mu, &pace.timer, nil) }
 
 // takeUnreachable removes the files from the inboxes of such sockets and returns them.
 func takeUnreachable() (files []*vfs.File) {

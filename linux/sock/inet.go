@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/lock"
 )
 
 // Sockets of AF_INET and AF_INET6 reach only this machine: there is no device, no packet and no
@@ -139,11 +140,7 @@ func (s *Socket) attempt(a Addr, cred Cred, pause time.Duration, until time.Time
 	}
 }
 
-func (s *Socket) stage() state {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.state
-}
+func (s *Socket) stage() state { return lock.Get(&s.mu, &s.state) }
 
 // miss records that connecting failed.
 func (s *Socket) miss(why syscall.Errno) {

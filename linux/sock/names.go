@@ -3,9 +3,12 @@ package sock
 import (
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"sync"
 	"syscall"
 
+	"sonde/kernel/lock"
 	"sonde/kernel/vfs"
 )
 
@@ -39,13 +42,10 @@ func delist(s *Socket) {
 }
 
 // enlisted returns all sockets, including those that wait to be accepted.
-func enlisted() (all []*Socket) {
+func enlisted() []*Socket {
 	names.mu.Lock()
 	defer names.mu.Unlock()
-	for s := range names.all {
-		all = append(all, s)
-	}
-	return all
+	return slices.Collect(maps.Keys(names.all))
 }
 
 // Name is the file in the tree that is the name of a socket.
@@ -72,16 +72,10 @@ func Named(n vfs.Node) (*Socket, error) {
 	return name.socket, nil
 }
 
-func (n *Name) set(s *Socket) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.socket = s
-}
+func (n *Name) set(s *Socket) { lock.Set(&n.mu, &n.socket, s) }
 
 // NewName returns a node of a socket without a socket, as mknod makes one.
-func NewName(perm fs.FileMode) *Name {
-	return &Name{Anonymous: vfs.NewNode(fs.ModeSocket | perm)}
-}
+func NewName(perm fs.FileMode) *Name { return &Name{Anonymous: vfs.NewNode(fs.ModeSocket | perm)} }
 
 // Find returns the socket with that name, of the same kind as s; the name is not a file.
 //
@@ -200,11 +194,7 @@ func (s *Socket) unname() {
 }
 
 // Addr returns the name of s.
-func (s *Socket) Addr() Addr {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.addr
-}
+func (s *Socket) Addr() Addr { return lock.Get(&s.mu, &s.addr) }
 
 // Peer returns the name of the other end.
 //
@@ -221,8 +211,4 @@ func (s *Socket) Peer() (Addr, error) {
 }
 
 // aimedAt returns the address that a datagram socket of the Internet is connected to.
-func (s *Socket) aimedAt() Addr {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.dest
-}
+func (s *Socket) aimedAt() Addr { return lock.Get(&s.mu, &s.dest) }

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"syscall"
 
+	"sonde/kernel/lock"
 	"sonde/kernel/vfs"
 )
 
@@ -59,11 +60,7 @@ func unregister(files []*vfs.File) {
 }
 
 // Passed returns how many files are in messages.
-func Passed() int {
-	passing.mu.Lock()
-	defer passing.mu.Unlock()
-	return passing.files
-}
+func Passed() int { return lock.Get(&passing.mu, &passing.files) }
 
 // copyFiles returns the files that came with the first n bytes, held for the receiver.
 func (s *Socket) copyFiles(n int) (files []*vfs.File) {
@@ -84,7 +81,7 @@ func (s *Socket) copyFiles(n int) (files []*vfs.File) {
 	return files
 }
 
-// discarded is the files of messages that nobody will receive. Closing one may discard others: they
+// discarded is the files of messages that will not be received. Closing one may discard others: they
 // are queued here, so that a long chain of sockets in sockets needs no deep stack.
 var discarded struct {
 	mu sync.Mutex
@@ -113,8 +110,7 @@ func CloseAll(files []*vfs.File) {
 		for f := next(); f != nil; f = next() {
 			vfs.Close(f)
 		}
-		rest := takeUnreachable()
-		if len(rest) == 0 || !queueUp(rest) {
+		if rest := takeUnreachable(); len(rest) == 0 || !queueUp(rest) {
 			return
 		}
 	}
@@ -146,8 +142,4 @@ func next() *vfs.File {
 
 // isClosing reports whether a goroutine is closing discarded files; it searches for unreachable
 // sockets afterwards.
-func isClosing() bool {
-	discarded.mu.Lock()
-	defer discarded.mu.Unlock()
-	return discarded.closer
-}
+func isClosing() bool { return lock.Get(&discarded.mu, &discarded.closer) }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/lock"
 	"sonde/kernel/poll"
 	"sonde/kernel/vfs"
 )
@@ -198,11 +199,7 @@ func (s *Socket) Buffered() int {
 }
 
 // partner returns the other end, nil for none.
-func (s *Socket) partner() *Socket {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.peer
-}
+func (s *Socket) partner() *Socket { return lock.Get(&s.mu, &s.peer) }
 
 // Close implements vfs.Handle.
 func (s *Socket) Close() error {
@@ -290,16 +287,10 @@ type Options struct {
 }
 
 // Options returns a copy of the options.
-func (s *Socket) Options() Options {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.opts
-}
+func (s *Socket) Options() Options { return lock.Get(&s.mu, &s.opts) }
 
 // Change changes options. What Kept refers to must be replaced, not changed.
-func (s *Socket) Change(f func(o *Options)) {
-	s.update(func() { f(&s.opts) })
-}
+func (s *Socket) Change(f func(o *Options)) { s.update(func() { f(&s.opts) }) }
 
 // SetSend sets the size of the send buffer to twice what a program asks for, within bounds;
 // SetReceive does the same for the receive buffer.

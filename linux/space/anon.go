@@ -8,7 +8,7 @@ import (
 	"sonde/kernel/mm/frame"
 )
 
-// anon is the backing of a shared area without a file: zeroes at first.
+// anon is the backing of a shared area without a file: zeroes at first. It implements backing.Store.
 type anon struct {
 	pool  *frame.Pool
 	id    uint64
@@ -25,7 +25,6 @@ func newAnon(p *frame.Pool) *anon {
 	return &anon{pool: p, id: lastAnon.Add(1), pages: map[uint64]frame.Frame{}}
 }
 
-// Frame implements backing.Store.
 func (b *anon) Frame(page uint64) (frame.Frame, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -48,7 +47,6 @@ func (b *anon) Resident(page uint64) bool {
 	return b.pages[page] != frame.None
 }
 
-// Hold implements backing.Store.
 func (b *anon) Hold() { b.holds.Add(1) }
 
 // Drop implements backing.Store. The last Drop frees the pages.

@@ -102,8 +102,7 @@ func (s *Space) Unbreak(addr uint64) {
 
 // present returns the byte of b, nil if its page is not in memory. Called with mu held.
 func (s *Space) present(b *breakpoint) *byte {
-	a := s.areas.at(b.addr)
-	if s.root == nil || a == nil || !b.of(a) {
+	if a := s.areas.at(b.addr); s.root == nil || a == nil || !b.of(a) {
 		return nil
 	}
 	t, _ := s.lookup(b.addr)

@@ -94,8 +94,13 @@ func (s *Space) access(addr uint64, want Prot) (*uint64, error) {
 			return e, nil
 		}
 	}
-	return s.fault(addr, want)
+	return s.faultIn(addr, want)
 }
+
+// faultIn is fault for the kernel's own access: the tracepoint page_fault_kernel.
+//
+//go:noinline
+func (s *Space) faultIn(addr uint64, want Prot) (*uint64, error) { return s.fault(addr, want) }
 
 // Clear writes n zeroes to addr.
 //
@@ -145,8 +150,7 @@ func (s *Space) untilZero(b []byte, addr uint64, max int) (_ []byte, ended bool,
 func (s *Space) pieces(addr, n uint64, want Prot, f func(p []byte) bool) error {
 	for n > 0 {
 		size := min(n, PageSize-addr%PageSize)
-		more, err := s.piece(addr, size, want, f)
-		if err != nil || !more {
+		if more, err := s.piece(addr, size, want, f); err != nil || !more {
 			return err
 		}
 		addr += size

@@ -1,6 +1,8 @@
 package space
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"sonde/kernel/mm/backing"
@@ -31,11 +33,7 @@ func (r *registry) remove(s *Space) {
 func (r *registry) list() []*Space {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := make([]*Space, 0, len(r.all))
-	for s := range r.all {
-		all = append(all, s)
-	}
-	return all
+	return slices.Collect(maps.Keys(r.all))
 }
 
 // Cut removes the pages of b from page on from all spaces that map them, also the private copies:

@@ -7,7 +7,7 @@
 //
 //   - A shared page is the backing's frame itself.
 //   - A private page is at first the backing's frame, or the frame of zeroes, and read-only. The first
-//     write makes a copy, unless nobody else has a reference to the frame. fork makes the pages of both
+//     write makes a copy, unless nothing else has a reference to the frame. fork makes the pages of both
 //     sides read-only; that is all there is to copy-on-write.
 //
 // An entry of a last-level table is 0, or holds a frame with one reference. It may hold one

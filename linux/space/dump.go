@@ -1,8 +1,6 @@
 package space
 
-import (
-	"sonde/kernel/mm/frame"
-)
+import "sonde/kernel/mm/frame"
 
 // Dumped is an area, and how many of its bytes a core file has, from its start on.
 type Dumped struct {

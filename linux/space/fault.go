@@ -24,7 +24,7 @@ func (s *Space) put(f frame.Frame) {
 }
 
 // alone reports whether s may write to f, in a private area: the entry has the only reference, so
-// nobody else can get one meanwhile.
+// nothing else can get one meanwhile.
 func (s *Space) alone(f frame.Frame) bool {
 	return !s.m.Frames.IsZeroes(f) && s.m.Frames.Refs(f) == 1
 }

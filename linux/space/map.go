@@ -67,8 +67,7 @@ func (s *Space) place(a *area, addr, n uint64, flags Flags) (uint64, error) {
 	if err := s.areas.roomFor(1 + s.areas.splits(at, at+n)); err != nil {
 		return 0, err
 	}
-	replaced := s.areas.size(at, at+n)
-	if !s.mayAdd(a.counts(n) - replaced) {
+	if replaced := s.areas.size(at, at+n); !s.mayAdd(a.counts(n) - replaced) {
 		return 0, errLimit
 	}
 	if a.back == nil && a.prot&Write != 0 && a.flags&NoReserve == 0 && n > s.m.maxPrivate() {
@@ -135,8 +134,7 @@ func (s *Space) Unmap(addr, n uint64) error {
 
 // rangeOf checks a range of mapped pages and returns its end.
 func (s *Space) rangeOf(addr, n uint64) (end uint64, err error) {
-	limit := s.m.Programs.End
-	if addr%PageSize != 0 || n == 0 || n > limit || addr > limit-n {
+	if limit := s.m.Programs.End; addr%PageSize != 0 || n == 0 || n > limit || addr > limit-n {
 		return 0, refuse(syscall.EINVAL, "%d bytes at %#x: not pages of a program", n, addr)
 	}
 	return addr + roundUp(n), nil

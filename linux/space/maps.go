@@ -127,3 +127,10 @@ func (s *Space) Usage() Usage {
 	}
 	return u
 }
+
+// Layout is where the parts of a program are in its memory, for /proc.
+type Layout struct {
+	CodeStart, CodeEnd, StackStart     uint64
+	ArgStart, ArgEnd, EnvStart, EnvEnd uint64 // the strings
+	Auxv                               []byte // the auxiliary vector as it was at the start
+}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"sonde/kernel/lock"
 	"sonde/kernel/mm/backing"
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/refusal"
@@ -76,11 +77,7 @@ func (s *Space) Root() uint64 { return s.rootPA.Load() }
 func (s *Space) Generation() *atomic.Uint64 { return &s.gen }
 
 // SetLimits sets the limits of s. Existing areas stay.
-func (s *Space) SetLimits(l Limits) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.limits = l
-}
+func (s *Space) SetLimits(l Limits) { lock.Set(&s.mu, &s.limits, l) }
 
 // Release frees everything that s has. No thread may run in it any more; copies fail from now on. A
 // second call does nothing.
@@ -166,7 +163,7 @@ func (s *Space) shareAreas(child *Space) {
 	}
 }
 
-// Runs sets the file of the program in s. Nobody may write to it until s and all spaces that are
+// Runs sets the file of the program in s. It cannot be written to until s and all spaces that are
 // forked from it are released.
 //
 // Errors: ETXTBSY.

@@ -188,8 +188,7 @@ func (s *Space) unlink(dead []subtree, t *words, level uint, base uint64, free, 
 func (s *Space) freeTables(d subtree) {
 	t := s.m.Frames.Words(d.table)
 	for i := 0; i < len(t); i += 8 {
-		e := (*[8]uint64)(t[i:])
-		if e[0]|e[1]|e[2]|e[3]|e[4]|e[5]|e[6]|e[7] != 0 {
+		if e := (*[8]uint64)(t[i:]); e[0]|e[1]|e[2]|e[3]|e[4]|e[5]|e[6]|e[7] != 0 {
 			s.freeEntries(e[:], d.level)
 		}
 	}

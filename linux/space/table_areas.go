@@ -117,8 +117,7 @@ func (t *table) insert(a area) {
 // join merges the areas with numbers from i-1 to j-1 if possible.
 func (t *table) join(i, j int) {
 	for k := min(j, len(t.areas)) - 1; k >= max(i, 1); k-- {
-		a, b := &t.areas[k-1], &t.areas[k]
-		if a.continues(b) {
+		if a, b := &t.areas[k-1], &t.areas[k]; a.continues(b) {
 			a.end = b.end
 			b.drop()
 			t.delete(k, k+1)

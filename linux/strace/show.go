@@ -20,15 +20,16 @@ type Shown struct {
 	comma  int // parameters before which a comma has been printed
 	result int64
 	failed bool
+	paths  bool // descriptors are shown with what they are of
 }
 
 // Show starts to show the call that t has entered. The text ends before the first argument that
-// only the call fills in.
+// only the call fills in. With paths, descriptors are shown with the files that they are of.
 //
 // Context: t's goroutine, before the call.
-func Show(t *proc.Thread) (s *Shown, text string) {
+func Show(t *proc.Thread, paths bool) (s *Shown, text string) {
 	r := t.Regs()
-	s = &Shown{t: t, a: syscall.Args{r.DI, r.SI, r.DX, r.R10, r.R8, r.R9}}
+	s = &Shown{t: t, paths: paths, a: syscall.Args{r.DI, r.SI, r.DX, r.R10, r.R8, r.R9}}
 	n := t.Call()
 	c, ok := syscall.Lookup(n)
 	if !ok {
@@ -63,6 +64,9 @@ func (s *Shown) Result() string {
 		return fmt.Sprintf("%#x", uint64(s.result))
 	case "umask":
 		return octal(uint64(s.result))
+	}
+	if returnsFile[s.Call.Name] || s.Call.Name == "fcntl" && (s.a[1] == abi.F_DUPFD || s.a[1] == abi.F_DUPFD_CLOEXEC) {
+		return descriptor(s, uint64(s.result))
 	}
 	return fmt.Sprint(s.result)
 }

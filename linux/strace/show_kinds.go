@@ -61,7 +61,8 @@ var kinds = sync.OnceValue(func() map[string]kind {
 		}
 	}
 	several(in(text), "filename pathname path oldpath newpath linkpath target name")
-	several(in(integer), `persona policy vlen fd pidfd timerid oldfd newfd in_fd out_fd fd_in fd_out epfd sockfd pid tid tgid pgid which who whence status option
+	several(in(descriptor), "fd pidfd oldfd newfd in_fd out_fd fd_in fd_out epfd sockfd")
+	several(in(integer), `persona policy vlen timerid pid tid tgid pgid which who whence status option
 		domain type protocol backlog level optname prio nfds iovcnt maxevents initval owner group uid gid ruid euid suid fsuid rgid egid sgid fsgid id
 		size seconds val first last dev pid1 pid2 targetfd`)
 	several(in(decimal), `nbytes pgoff count rseq_len length len offset bufsiz buflen sigsetsize old_size new_size addrlen optlen cpusetsize nr_segs ioprio sizemask cpu_id wd`)
@@ -93,4 +94,4 @@ func fcntlArg(s *Shown, v uint64) string {
 	})
 }
 
-var recordNames = []number{{abi.F_RDLCK, "F_RDLCK"}, {abi.F_WRLCK, "F_WRLCK"}, {abi.F_UNLCK, "F_UNLCK"}}
+var recordNames = []bit{{abi.F_RDLCK, "F_RDLCK"}, {abi.F_WRLCK, "F_WRLCK"}, {abi.F_UNLCK, "F_UNLCK"}}

@@ -34,13 +34,6 @@ func octal(v uint64) string { return fmt.Sprintf("%#03o", v) }
 
 func mode(_ *Shown, v uint64) string { return octal(v & 07777) }
 
-func dirFD(s *Shown, v uint64) string {
-	if int32(v) == abi.AT_FDCWD {
-		return "AT_FDCWD"
-	}
-	return integer(s, v)
-}
-
 // bits shows flags; none is shown for 0.
 func bits(names []bit, none string) func(*Shown, uint64) string {
 	return func(_ *Shown, v uint64) string { return join(names, v, none) }
@@ -64,13 +57,13 @@ func join(names []bit, v uint64, none string) string {
 }
 
 // oneOf shows a number by its name.
-func oneOf(names []number) func(*Shown, uint64) string {
+func oneOf(names []bit) func(*Shown, uint64) string {
 	return func(_ *Shown, v uint64) string { return named(names, uint32(v)) }
 }
 
-func named(names []number, v uint32) string {
+func named(names []bit, v uint32) string {
 	for _, n := range names {
-		if n.value == uint64(v) {
+		if n.mask == uint64(v) {
 			return n.name
 		}
 	}

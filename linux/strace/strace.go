@@ -20,6 +20,12 @@ const resultColumn = 40
 type Options struct {
 	Follow bool // -f: also what the program makes
 	Count  bool // -c: only a table at the end
+	Took   bool // -T: how long calls take, in seconds
+	Paths  bool // -y: which files descriptors are of
+	// Symbols names addresses of programs: calls are followed by the stacks that led to them (-k); nil: they are not.
+	Symbols Symbols
+	// Stamp is when a line begins, as -t and -r print it; nil: lines do not say.
+	Stamp func(now time.Time) string
 	// Wanted says which calls are shown and counted, by name (-e trace=): all where it is nil.
 	Wanted func(call string) bool
 }
@@ -43,7 +49,6 @@ type Tracer struct {
 // call is a system call that a thread is in.
 type call struct {
 	shown *Shown
-	text  string
 	began time.Time
 }
 
@@ -84,6 +89,7 @@ func (t *Tracer) Began(p *proc.Process, variables int) {
 	case t.Count:
 		t.counts["execve"] = &count{name: "execve", calls: 1}
 	default:
+		text = t.stamp() + text
 		t.line(text + strings.Repeat(" ", max(resultColumn-len(text), 1)) + "= 0")
 	}
 }
@@ -140,13 +146,13 @@ func (t *Tracer) join() {
 }
 
 func (t *Tracer) enter(th *proc.Thread) {
-	shown, text := Show(th)
+	shown, text := Show(th, t.Paths)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.wants(th) || !t.shows(shown.Call.Name) {
 		return
 	}
-	c := &call{shown: shown, text: text, began: time.Now()}
+	c := &call{shown: shown, began: time.Now()}
 	t.calls[th] = c
 	if !t.Count {
 		t.breakOff()
@@ -172,7 +178,12 @@ func (t *Tracer) leave(th *proc.Thread) {
 	delete(t.calls, th)
 	t.count(c, took)
 	if !t.Count {
-		t.finish(th, c, rest, c.shown.Result())
+		result := c.shown.Result()
+		if t.Took {
+			result += fmt.Sprintf(" <%.6f>", took.Seconds())
+		}
+		t.finish(th, c, rest, result)
+		t.stack(th)
 	}
 }
 
@@ -218,9 +229,30 @@ func (t *Tracer) exit(th *proc.Thread, s proc.Status) {
 // who begins a line. mu held.
 func (t *Tracer) who(th *proc.Thread) string {
 	if t.live < 2 {
+		return t.stamp()
+	}
+	return fmt.Sprintf("[pid %5d] ", th.TID) + t.stamp()
+}
+
+// stamp is when a line begins. mu held.
+func (t *Tracer) stamp() string {
+	if t.Stamp == nil {
 		return ""
 	}
-	return fmt.Sprintf("[pid %5d] ", th.TID)
+	return t.Stamp(time.Now()) + " "
+}
+
+// Since returns the Stamp of -r: how long after the line before a line begins, in seconds.
+func Since() func(time.Time) string {
+	var last time.Time
+	return func(now time.Time) string {
+		if last.IsZero() {
+			last = now
+		}
+		text := fmt.Sprintf("%6d.%06d", now.Sub(last)/time.Second, now.Sub(last)%time.Second/time.Microsecond)
+		last = now
+		return text
+	}
 }
 
 // start writes a line that finish ends. mu held.

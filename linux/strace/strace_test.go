@@ -11,12 +11,27 @@ import (
 	"time"
 
 	"sonde/internal/quick"
+	"sonde/kallsyms"
 	"sonde/kernel/abi"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
 	"sonde/linux/proctest"
 	"sonde/linux/syscall"
 )
+
+// TestTimes: -T says how long calls take, and a stamp when lines begin; that of -r, how long after the line before.
+func TestTimes(t *testing.T) {
+	got, _ := trace(t, Options{Took: true, Stamp: func(time.Time) string { return "now" }}, func(p *proctest.Player) { p.Call(nGetpid) })
+	for _, want := range []string{`(?m)^now getpid\(\) += \d+ <\d+\.\d{6}>$`, `(?m)^now exit_group\(0\) += \?$`, `(?m)^now \+\+\+ exited`} {
+		if !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	since, began := Since(), time.Now()
+	if first, second := since(began), since(began.Add(1500*time.Millisecond)); first != "     0.000000" || second != "     1.500000" {
+		t.Errorf("%q, %q", first, second)
+	}
+}
 
 // Numbers of calls.
 const (
@@ -219,6 +234,61 @@ func TestDoesNotFollowWithoutF(t *testing.T) {
 	if strings.Contains(got, "[pid") || strings.Contains(got, "pause") || !strings.Contains(got, "--- SIGCHLD") {
 		t.Error(got)
 	}
+}
+
+// TestPaths: with -y, descriptors have the names of their files, also those that calls return; not that of what is closed.
+func TestPaths(t *testing.T) {
+	if err := vfs.WriteFile("/named", nil); err != nil {
+		t.Fatal(err)
+	}
+	defer vfs.Root.Remove("/named")
+	got, _ := trace(t, Options{Paths: true}, func(p *proctest.Player) {
+		p.Poke(at, []byte("/named\x00"))
+		cwd := abi.AT_FDCWD
+		p.Call(nOpenat, uint64(cwd), at, 0)
+		p.Call(nFcntl, 1, abi.F_DUPFD, 7)
+		p.Call(nFcntl, 1, abi.F_GETFD)
+		p.Call(nPipe2, at, 0)
+		p.Call(nRead, 7, at, 0)
+		p.Call(nClose, 1)
+		p.Call(nClose, 1)
+		p.Call(nOpenat, 77, at, 0)
+	})
+	for _, want := range []string{`openat(AT_FDCWD</>, "/named", O_RDONLY) = 1</named>`, `fcntl(1</named>, F_DUPFD, 7)            = 7</named>`, `fcntl(1</named>, F_GETFD)               = 0`,
+		`read(7</named>, "", 0)`, `close(1</named>)`, `close(1)`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+}
+
+// TestStacks: with -k, the calls that led to a system call follow it.
+func TestStacks(t *testing.T) {
+	got, _ := trace(t, Options{Symbols: fakeNames{}}, func(p *proctest.Player) {
+		p.Poke64(at, at+32)
+		p.Poke64(at+8, 0x5011)
+		p.Poke64(at+32, at) // below the one before: the last
+		p.Poke64(at+40, 0x6011)
+		p.Regs().BP = at
+		p.Call(nGetpid)
+	})
+	want := regexp.MustCompile(`getpid\(\) += \d+\n > unexpected_backtracing_error\(\) \[0x[0-9a-f]+\]\n > /bin/x\(f\+0x11\) \[0x5011\]\n > x\.so\(\) \[0x6011\]\n\n`)
+	if !want.MatchString(got) {
+		t.Errorf("no %s in\n%s", want, got)
+	}
+}
+
+// fakeNames has a function at 0x5000, and what is no function at 0x6000.
+type fakeNames struct{}
+
+func (fakeNames) Name(addr uint64, pid int) (kallsyms.Named, bool) {
+	switch addr &^ 0xfff {
+	case 0x5000:
+		return kallsyms.Named{Name: "f", Offset: addr - 0x5000, File: "/bin/x", Function: true}, pid > 0
+	case 0x6000:
+		return kallsyms.Named{Name: "x.so", Offset: addr - 0x6000}, true
+	}
+	return kallsyms.Named{}, false
 }
 
 func TestCounts(t *testing.T) {

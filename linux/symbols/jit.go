@@ -65,8 +65,7 @@ func parseMap(text []byte) (all []function) {
 		start, rest, _ := bytes.Cut(line, []byte(" "))
 		size, name, ok := bytes.Cut(rest, []byte(" "))
 		a, err := strconv.ParseUint(string(start), 16, 64)
-		n, err2 := strconv.ParseUint(string(size), 16, 64)
-		if ok && err == nil && err2 == nil {
+		if n, err2 := strconv.ParseUint(string(size), 16, 64); ok && err == nil && err2 == nil {
 			all = append(all, function{a, n, string(bytes.TrimSpace(name))})
 		}
 	}

@@ -28,7 +28,7 @@ type Names struct {
 	jits  map[int]*jit // by process
 }
 
-// process is the code that a process had mapped when it ended.
+// process is what a process had mapped when it ended.
 type process struct {
 	pid   int
 	areas []space.Area
@@ -55,26 +55,19 @@ func Watch(t *proc.Table) *Names {
 }
 
 // note keeps what a process has mapped that ends.
-func (n *Names) note(t *proc.Thread) {
-	n.keep(t.Process().PID, t.Memory().Areas())
-}
+func (n *Names) note(t *proc.Thread) { n.keep(t.Process().PID, t.Memory().Areas()) }
 
-// keep remembers the code among areas, instead of that of the processes that ended first.
+// keep remembers these areas, instead of that of the processes that ended first.
 func (n *Names) keep(pid int, areas []space.Area) {
-	var code []space.Area
-	for _, a := range areas {
-		if a.Prot&space.Exec != 0 && len(code) < mostAreas {
-			code = append(code, a)
-		}
-	}
+	areas = areas[:min(len(areas), mostAreas)]
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.areas += len(code)
+	n.areas += len(areas)
 	for len(n.ended) == most || n.areas > mostAreas {
 		n.areas -= len(n.ended[0].areas)
 		n.ended = slices.Delete(n.ended, 0, 1)
 	}
-	n.ended = append(n.ended, process{pid, code})
+	n.ended = append(n.ended, process{pid, areas})
 }
 
 // Close ends it.
@@ -125,9 +118,35 @@ func (n *Names) processes(pid int) iter.Seq2[[]space.Area, int] {
 	}
 }
 
+// Area returns what a process has mapped at an address: the name of a file without folders, [heap], [stack], [anon]. ok is false if
+// nothing is known of it.
+func (n *Names) Area(addr uint64, pid int) (name string, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for areas := range n.processes(pid) {
+		if i := areaOf(areas, addr); i >= 0 {
+			return areaName(areas[i]), true
+		}
+	}
+	return "", false
+}
+
+// areaName is how people call an area: the file without folders, or what the kernel calls it.
+func areaName(a space.Area) string {
+	if a.Ident.Name == "" {
+		return "[anon]"
+	}
+	return path.Base(a.Ident.Name)
+}
+
+// areaOf returns the index of the area that an address is in; -1: none.
+func areaOf(areas []space.Area, addr uint64) int {
+	return slices.IndexFunc(areas, func(a space.Area) bool { return addr >= a.Start && addr < a.End })
+}
+
 // in names an address in the memory of a process that these areas are. Called with mu held.
 func (n *Names) in(areas []space.Area, addr uint64, pid int) (at kallsyms.Named, ok bool) {
-	i := slices.IndexFunc(areas, func(a space.Area) bool { return addr >= a.Start && addr < a.End })
+	i := areaOf(areas, addr)
 	if i < 0 {
 		return at, false
 	}
@@ -153,10 +172,7 @@ func (n *Names) unnamed(a space.Area, addr uint64, pid int) kallsyms.Named {
 			return kallsyms.Named{Name: f.name, Offset: addr - f.start, File: mapPath(pid), Function: true}
 		}
 	}
-	name := a.Ident.Name
-	if name == "" {
-		name = "[anon]"
-	}
+	name := areaName(a)
 	return kallsyms.Named{Name: name, Offset: addr - a.Start, File: name}
 }
 
@@ -168,7 +184,7 @@ func (n *Names) file(path string) *program.File {
 		n.files[path] = f
 		if opened, err := vfs.Open(path, vfs.O_RDONLY); err == nil {
 			f.opened = opened
-			f.program, _ = program.Open(opened) // a file that is no program has no functions
+			f.program, _ = program.OpenFile(opened) // a file that is no program has no functions
 		}
 	}
 	return f.program

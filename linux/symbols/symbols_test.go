@@ -66,7 +66,7 @@ func TestNames(t *testing.T) {
 // TestMadeFunctions: functions that a process has made have the names that it gives them in /tmp/perf-PID.map, until
 // it gives them others; what else is mapped has the mapping's.
 func TestMadeFunctions(t *testing.T) {
-	if err := vfs.MkdirAll("/tmp", 0o777); err != nil {
+	if err := vfs.Root.MkdirAll("/tmp", 0o777); err != nil {
 		t.Fatal(err)
 	}
 	w := proctest.NewWorld(16<<20, linux.Handle)
@@ -84,6 +84,14 @@ func TestMadeFunctions(t *testing.T) {
 	}
 	names(0x5010, "[anon]+0x10")
 	names(0x10123, "[heap]+0x123")
+	for addr, want := range map[uint64]string{0x5010: "[anon]", 0x10123: "[heap]", 0x4000: ""} {
+		if name, ok := n.Area(addr, 5); name != want || ok != (want != "") {
+			t.Errorf("%#x is in %q, %v, want %q", addr, name, ok, want)
+		}
+	}
+	if name, ok := n.Area(0x5010, 4); ok {
+		t.Errorf("a process that was never there has %s", name)
+	}
 	const path = "/tmp/perf-5.map"
 	if err := vfs.WriteFile(path, []byte("not a line\n5010 20 Interpreted:hello.js:7\n0x6000 zz none\n5000 2000 stub of all \n5040 8")); err != nil {
 		t.Fatal(err)
@@ -155,13 +163,13 @@ func TestEndedProcesses(t *testing.T) {
 	}
 }
 
-// TestManyAreasOfEndedProcesses: only code is kept, and that of processes with many areas for fewer of them.
+// TestManyAreasOfEndedProcesses: the areas of processes that have many are kept for fewer of them.
 func TestManyAreasOfEndedProcesses(t *testing.T) {
 	n := &Names{}
-	code, data := space.Area{Prot: space.Read | space.Exec}, space.Area{Prot: space.Read}
-	code.Ident.Name, data.Ident.Name = "/bin/program", "/bin/program"
+	code := space.Area{Prot: space.Read | space.Exec}
+	code.Ident.Name = "/bin/program"
 	for pid := range 3 * most {
-		n.keep(pid, append(slices.Repeat([]space.Area{code}, 1000), data))
+		n.keep(pid, slices.Repeat([]space.Area{code}, 1000))
 	}
 	total := 0
 	for _, p := range n.ended {

@@ -139,16 +139,10 @@ func inTree(f *vfs.File) bool {
 	return mode.IsRegular() || mode.IsDir()
 }
 
-func syncfs(t *proc.Thread, a *Args) (uint64, error) {
-	_, err := fileOf(t, a[0])
-	return 0, err
-}
+func syncfs(*proc.Thread, *vfs.File, *Args) (uint64, error) { return 0, nil }
 
-func readahead(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := fileOf(t, a[0])
+func readahead(_ *proc.Thread, f *vfs.File, _ *Args) (uint64, error) {
 	switch {
-	case err != nil:
-		return 0, err
 	case f.Flags()&abi.O_ACCMODE == abi.O_WRONLY:
 		return 0, sys.EBADF
 	case !f.Info().Mode.IsRegular():
@@ -157,13 +151,10 @@ func readahead(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, nil
 }
 
-func syncFileRange(t *proc.Thread, a *Args) (uint64, error) {
+func syncFileRange(_ *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	const allFlags = 7
-	f, err := fileOf(t, a[0])
 	off, n := int64(a[1]), int64(a[2])
 	switch {
-	case err != nil:
-		return 0, err
 	case a[3]&^allFlags != 0 || off < 0 || n < 0 || off+n < off:
 		return 0, sys.EINVAL
 	case !inTree(f):
@@ -172,12 +163,9 @@ func syncFileRange(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, nil
 }
 
-func fadvise64(t *proc.Thread, a *Args) (uint64, error) {
+func fadvise64(_ *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	const last = 5 // POSIX_FADV_NOREUSE
-	f, err := fileOf(t, a[0])
 	switch {
-	case err != nil:
-		return 0, err
 	case f.Info().Mode&fs.ModeNamedPipe != 0:
 		return 0, sys.ESPIPE
 	case int64(a[2]) < 0 || uint32(a[3]) > last:

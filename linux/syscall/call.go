@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	sys "syscall"
 
@@ -14,12 +15,15 @@ import (
 // Args are the arguments of a call as they were in registers.
 type Args = [6]uint64
 
+// call executes a system call.
+type call = func(t *proc.Thread, a *Args) (uint64, error)
+
 // Call is a line of the table.
 type Call struct {
 	Name    string
 	Params  string // their names, shown to people
 	Missing string // what Linux has and this call does not; "" if nothing is missing
-	Func    func(t *proc.Thread, a *Args) (uint64, error)
+	Func    call
 	Restart proc.Restart // what happens after EINTR
 }
 
@@ -79,12 +83,8 @@ func Lookup(n uint64) (c Call, ok bool) {
 
 // Known reports whether Linux has a call of that name.
 func Known(name string) bool {
-	for n := range Numbers {
-		if name != "" && Name(n) == name {
-			return true
-		}
-	}
-	return false
+	is := func(c Call) bool { return c.Name == name }
+	return name != "" && (slices.ContainsFunc(table[:], is) || slices.Contains(absent[:], name))
 }
 
 // Name returns Linux's name of a call, also of one that is not there; "" if there is no such number.

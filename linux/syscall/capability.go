@@ -81,7 +81,7 @@ func capget(t *proc.Thread, a *Args) (uint64, error) {
 	case words == 0 || pid < 0:
 		return 0, sys.EINVAL
 	}
-	if _, err := other(t, pid); err != nil {
+	if _, err := other(t, uint64(pid)); err != nil {
 		return 0, err
 	}
 	for i := range words {
@@ -93,7 +93,7 @@ func capget(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, nil
 }
 
-// capset lets a program set what it has. Nobody can give up a capability here, which is EPERM.
+// capset lets a program set what it has. A capability cannot be given up here, which is EPERM.
 func capset(t *proc.Thread, a *Args) (uint64, error) {
 	pid, words, err := capHeader(t, a[0])
 	switch {

@@ -83,11 +83,7 @@ func times(t *proc.Thread, a *Args) (uint64, error) {
 	return uint64(ticks), putIf(t, a[0], tms)
 }
 
-func nanosleep(t *proc.Thread, a *Args) (uint64, error) {
-	d, err := get[abi.Timespec](t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func nanosleep(t *proc.Thread, d abi.Timespec, a *Args) (uint64, error) {
 	if !d.Valid() {
 		return 0, sys.EINVAL
 	}

@@ -7,9 +7,7 @@ import (
 	"sonde/linux/proc"
 )
 
-func fork(t *proc.Thread, _ *Args) (uint64, error) {
-	return clone(t, &Args{abi.SIGCHLD})
-}
+func fork(t *proc.Thread, _ *Args) (uint64, error) { return clone(t, &Args{abi.SIGCHLD}) }
 
 func vfork(t *proc.Thread, _ *Args) (uint64, error) {
 	return clone(t, &Args{abi.CLONE_VM | abi.CLONE_VFORK | abi.SIGCHLD})

@@ -28,7 +28,7 @@ func (f *Files) WriteCore(p *proc.Process, d *core.Dump) (err error) {
 		return err
 	}
 	dir, name := f.Cwd(), coreName(p, d)
-	vfs.Root.UnlinkAt(dir, name) // so that nobody has it open, and no link leads elsewhere
+	vfs.Root.UnlinkAt(dir, name) // so that nothing has it open, and no link leads elsewhere
 	file, err := vfs.OpenAt(dir, name, vfs.O_WRONLY|vfs.O_CREAT|vfs.O_EXCL, 0600&^f.umask())
 	if err != nil {
 		return err

@@ -14,27 +14,16 @@ import (
 // Source: Linux, uapi/linux/eventfd.h, uapi/linux/eventpoll.h.
 const (
 	efdSemaphore = 1
-	epollAdd     = 1
-	epollDelete  = 2
-	epollModify  = 3
-
-	eventSize  = 12   // struct epoll_event is packed
-	someEvents = 1024 // most events that one wait returns, unless the set has more files
+	eventSize    = 12   // struct epoll_event is packed
+	someEvents   = 1024 // most events that one wait returns, unless the set has more files
 )
 
-func eventfd(t *proc.Thread, a *Args) (uint64, error) {
-	return makeEventfd(t, a[0], 0)
-}
-
 func eventfd2(t *proc.Thread, a *Args) (uint64, error) {
-	return makeEventfd(t, a[0], asInt(a[1]))
-}
-
-func makeEventfd(t *proc.Thread, value uint64, flags int) (uint64, error) {
+	flags := asInt(a[1])
 	if flags&^(abi.O_CLOEXEC|abi.O_NONBLOCK|efdSemaphore) != 0 {
 		return 0, sys.EINVAL
 	}
-	f := event.NewEventfd(uint64(uint32(value)), flags&efdSemaphore != 0, flags&abi.O_NONBLOCK)
+	f := event.NewEventfd(uint64(uint32(a[0])), flags&efdSemaphore != 0, flags&abi.O_NONBLOCK)
 	return install(t, f, flags&abi.O_CLOEXEC != 0)
 }
 
@@ -54,12 +43,19 @@ func epollCreate1(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func epollCtl(t *proc.Thread, a *Args) (uint64, error) {
-	e, f, err := setAndFile(t, a[0], a[2])
-	if err != nil {
+	e, badSet := fileAs[*event.Epoll](t, a[0])
+	f, err := fileOf(t, a[2])
+	if errnoIs(badSet, sys.EBADF) || err == nil && badSet != nil {
+		err = badSet
+	}
+	switch {
+	case err != nil:
 		return 0, err
+	case f.Handle() == vfs.Handle(e):
+		return 0, sys.EINVAL // a set in itself
 	}
 	fd := asInt(a[2])
-	if asInt(a[1]) == epollDelete {
+	if asInt(a[1]) == abi.EPOLL_CTL_DEL {
 		return done(e.Delete(fd, f))
 	}
 	raw, err := get[[eventSize]byte](t, a[3])
@@ -68,31 +64,12 @@ func epollCtl(t *proc.Thread, a *Args) (uint64, error) {
 	}
 	events, data := binary.LittleEndian.Uint32(raw[:]), binary.LittleEndian.Uint64(raw[4:])
 	switch asInt(a[1]) {
-	case epollAdd:
+	case abi.EPOLL_CTL_ADD:
 		return done(e.AddSource(fd, f, sourceOf(t, f), events, data))
-	case epollModify:
+	case abi.EPOLL_CTL_MOD:
 		return done(e.Modify(fd, f, events, data))
 	}
 	return 0, sys.EINVAL
-}
-
-// setAndFile returns an epoll set and the file to add to it.
-//
-// Errors: EBADF; EINVAL if it is not a set, and for a set in itself.
-func setAndFile(t *proc.Thread, epfd, fd uint64) (*event.Epoll, *vfs.File, error) {
-	set, err := fileOf(t, epfd)
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := fileOf(t, fd)
-	if err != nil {
-		return nil, nil, err
-	}
-	e, err := event.EpollOf(set)
-	if err == nil && f == set {
-		err = sys.EINVAL
-	}
-	return e, f, err
 }
 
 func epollWait(t *proc.Thread, a *Args) (uint64, error) {
@@ -122,11 +99,7 @@ func epollPwait2(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func waitForEvents(t *proc.Thread, a *Args, limit time.Duration) (uint64, error) {
-	f, err := fileOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
-	e, err := event.EpollOf(f)
+	e, err := fileAs[*event.Epoll](t, a[0])
 	if err != nil {
 		return 0, err
 	}

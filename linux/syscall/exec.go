@@ -21,11 +21,7 @@ type Load func(p Program) (proc.Image, error)
 // load is written once at boot, by Start.
 var load Load
 
-func execve(t *proc.Thread, a *Args) (uint64, error) {
-	path, err := pathAt(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func execve(t *proc.Thread, path string, a *Args) (uint64, error) {
 	return exec(t, start(t), path, a[1], a[2])
 }
 

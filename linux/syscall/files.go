@@ -7,6 +7,7 @@ import (
 	sys "syscall"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/lock"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/linux/desc"
@@ -87,11 +88,7 @@ func (f *Files) Close() { f.Descriptors().Leave() }
 func (f *Files) Descriptors() *desc.Table { return f.desc.Load() }
 
 // Cwd returns the current directory.
-func (f *Files) Cwd() *vfs.Place {
-	f.dir.mu.Lock()
-	defer f.dir.mu.Unlock()
-	return f.dir.cwd
-}
+func (f *Files) Cwd() *vfs.Place { return lock.Get(&f.dir.mu, &f.dir.cwd) }
 
 // filesOf returns those of t's process.
 func filesOf(t *proc.Thread) *Files { return t.Process().Resources().(*Files) }
@@ -105,6 +102,21 @@ func fileOf(t *proc.Thread, fd uint64) (*vfs.File, error) {
 		return nil, sys.EBADF
 	}
 	return f, err
+}
+
+// fileAs returns what an open file is, which must be a T.
+//
+// Errors: EBADF; EINVAL it is something else.
+func fileAs[T any](t *proc.Thread, fd uint64) (is T, err error) {
+	f, err := fileOf(t, fd)
+	if err != nil {
+		return is, err
+	}
+	is, ok := f.Handle().(T)
+	if !ok {
+		return is, sys.EINVAL
+	}
+	return is, nil
 }
 
 // anyFile returns the file of a descriptor, which may have been opened with O_PATH.

@@ -1,6 +1,7 @@
 package syscall
 
 import (
+	"cmp"
 	sys "syscall"
 	"time"
 
@@ -135,7 +136,7 @@ func futexWakeOp(t *proc.Thread, key space.Key, a *Args) (uint64, error) {
 //
 // Source: futex(2), "FUTEX_WAKE_OP".
 func changeWord(t *proc.Thread, addr uint64, code uint32) (bool, error) {
-	op, cmp := code>>28&7, code>>24&15
+	op, test := code>>28&7, code>>24&15
 	arg, cmpArg := uint32(int32(code<<8)>>20), int32(code<<20)>>20
 	if code>>31 != 0 {
 		arg = 1 << (arg & 31)
@@ -145,48 +146,18 @@ func changeWord(t *proc.Thread, addr uint64, code uint32) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		v, ok := wakeOps(op, old, arg)
-		if !ok || cmp > 5 {
+		values := [...]uint32{arg, old + arg, old | arg, old &^ arg, old ^ arg}
+		order := cmp.Compare(int32(old), cmpArg)
+		truths := [...]bool{order == 0, order != 0, order < 0, order <= 0, order > 0, order >= 0}
+		if op >= uint32(len(values)) || test >= uint32(len(truths)) {
 			return false, sys.ENOSYS
 		}
-		swapped, err := t.Memory().CompareAndSwap32(addr, old, v)
+		swapped, err := t.Memory().CompareAndSwap32(addr, old, values[op])
 		if err != nil {
 			return false, err
 		}
 		if swapped {
-			return compare(cmp, int32(old), cmpArg), nil
+			return truths[test], nil
 		}
 	}
-}
-
-func wakeOps(op, old, arg uint32) (v uint32, ok bool) {
-	switch op {
-	case 0:
-		return arg, true
-	case 1:
-		return old + arg, true
-	case 2:
-		return old | arg, true
-	case 3:
-		return old &^ arg, true
-	case 4:
-		return old ^ arg, true
-	}
-	return 0, false
-}
-
-func compare(cmp uint32, a, b int32) bool {
-	switch cmp {
-	case 0:
-		return a == b
-	case 1:
-		return a != b
-	case 2:
-		return a < b
-	case 3:
-		return a <= b
-	case 4:
-		return a > b
-	}
-	return a >= b
 }

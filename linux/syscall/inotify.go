@@ -9,8 +9,6 @@ import (
 	"sonde/linux/proc"
 )
 
-func inotifyInit(t *proc.Thread, _ *Args) (uint64, error) { return inotifyInit1(t, &Args{}) }
-
 func inotifyInit1(t *proc.Thread, a *Args) (uint64, error) {
 	flags := asInt(a[0])
 	if flags&^(abi.O_CLOEXEC|abi.O_NONBLOCK) != 0 {
@@ -23,27 +21,19 @@ func inotifyInit1(t *proc.Thread, a *Args) (uint64, error) {
 	return install(t, f, flags&abi.O_CLOEXEC != 0)
 }
 
-func inotifyOf(t *proc.Thread, fd uint64) (*event.Inotify, error) {
-	f, err := fileOf(t, fd)
-	if err != nil {
-		return nil, err
-	}
-	return event.InotifyOf(f)
-}
-
 func inotifyAddWatch(t *proc.Thread, a *Args) (uint64, error) {
 	mask := uint32(a[2])
 	if mask&abi.IN_ALL_BITS == 0 {
 		return 0, sys.EINVAL
 	}
-	f, err := fileOf(t, a[0])
+	_, err := fileOf(t, a[0])
 	switch {
 	case err != nil:
 		return 0, err
 	case mask&abi.IN_MASK_ADD != 0 && mask&abi.IN_MASK_CREATE != 0:
 		return 0, sys.EINVAL
 	}
-	i, err := event.InotifyOf(f)
+	i, err := fileAs[*event.Inotify](t, a[0])
 	if err != nil {
 		return 0, err
 	}
@@ -59,10 +49,6 @@ func inotifyAddWatch(t *proc.Thread, a *Args) (uint64, error) {
 	return uint64(n), err
 }
 
-func inotifyRmWatch(t *proc.Thread, a *Args) (uint64, error) {
-	i, err := inotifyOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func inotifyRmWatch(t *proc.Thread, i *event.Inotify, a *Args) (uint64, error) {
 	return done(i.Remove(asInt(a[1])))
 }

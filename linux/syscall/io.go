@@ -299,11 +299,7 @@ func (m *mover) open(fd uint64, off int64) (err error) {
 	return err
 }
 
-func lseek(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := fileOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func lseek(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	at, err := f.Seek(int64(a[1]), asInt(a[2]))
 	return uint64(at), err
 }

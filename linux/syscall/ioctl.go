@@ -11,33 +11,18 @@ import (
 	"sonde/linux/proc"
 )
 
-// terminal is the operations on an open terminal besides reading and writing.
-type terminal interface {
-	Termios() abi.Termios
-	// SetTermios changes the settings: at once, or after all output (drain); flush discards unread
-	// input.
-	SetTermios(t abi.Termios, drain, flush bool) error
-	Winsize() abi.Winsize
-	SetWinsize(abi.Winsize)
-	// Foreground is the group in the foreground, 0 if there is none.
-	Foreground() int
-	SetForeground(group int)
-	// Flush and FlushOutput discard unread input and unshown output; Unshown is the length of that
-	// output in bytes.
-	Flush()
-	FlushOutput()
-	Unshown() int
-	// Stop stops output, or lets it continue.
-	Stop(on bool)
-	// Control is the terminal that all its open files share.
-	Control() interface{ HangUp() }
+// terminalOf returns the terminal that a handle is of, as a master or not; nil: it is of none.
+func terminalOf(h vfs.Handle) (term *tty.TTY, master bool) {
+	switch h := h.(type) {
+	case tty.Handle:
+		return h.TTY, false
+	case *tty.Master:
+		return h.TTY, true
+	}
+	return nil, false
 }
 
-func ioctl(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := fileOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func ioctl(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	switch a[1] {
 	case abi.FIOCLEX:
 		return done(filesOf(t).Descriptors().SetCloseOnExec(asInt(a[0]), true))
@@ -84,14 +69,14 @@ func ioctl(t *proc.Thread, a *Args) (uint64, error) {
 	if e, err := perf.Of(f); err == nil {
 		return done(ioctlPerf(t, e, a[1], a[2]))
 	}
-	term, ok := f.Handle().(terminal)
-	if !ok {
+	term, master := terminalOf(f.Handle())
+	switch {
+	case term == nil:
 		return 0, sys.ENOTTY
-	}
-	if h, ok := term.(tty.Handle); ok && h.HungUp() {
+	case !master && term.HungUp():
 		return 0, sys.EIO
 	}
-	return ioctlTerminal(t, term, a[1], a[2])
+	return ioctlTerminal(t, term, master, a[1], a[2])
 }
 
 // ioctlMaster handles requests that only the master of a pseudo-terminal has.
@@ -130,7 +115,7 @@ func nonblocking(t *proc.Thread, f *vfs.File, addr uint64) (uint64, error) {
 	return 0, nil
 }
 
-func ioctlTerminal(t *proc.Thread, term terminal, request, addr uint64) (uint64, error) {
+func ioctlTerminal(t *proc.Thread, term *tty.TTY, master bool, request, addr uint64) (uint64, error) {
 	switch request {
 	case abi.TCGETS:
 		return done(put(t, addr, term.Termios()))
@@ -156,7 +141,7 @@ func ioctlTerminal(t *proc.Thread, term terminal, request, addr uint64) (uint64,
 		}
 		return 0, err
 	case abi.TIOCGPGRP:
-		if !controls(t, term) {
+		if !master && t.Process().Terminal() != term {
 			return 0, sys.ENOTTY
 		}
 		return done(put(t, addr, int32(term.Foreground())))
@@ -167,8 +152,8 @@ func ioctlTerminal(t *proc.Thread, term terminal, request, addr uint64) (uint64,
 	case abi.TIOCNOTTY:
 		return done(t.Process().SetTerminal(nil))
 	case abi.TIOCGSID:
-		s := t.Process().Table().SessionOf(term.Control())
-		if !controls(t, term) || s == 0 {
+		s := t.Process().Table().SessionOf(term)
+		if !master && t.Process().Terminal() != term || s == 0 {
 			return 0, sys.ENOTTY
 		}
 		return done(put(t, addr, int32(s)))
@@ -185,24 +170,15 @@ func ioctlTerminal(t *proc.Thread, term terminal, request, addr uint64) (uint64,
 	return 0, sys.ENOTTY
 }
 
-// controls reports whether the terminal is the controlling terminal of t's session; a master asks
-// for its slave in any case.
-func controls(t *proc.Thread, term terminal) bool {
-	_, master := term.(*tty.Master)
-	return master || t.Process().Terminal() == term.Control()
-}
-
 // takeTerminal makes a terminal the controlling one of t's session, with t's group in the
 // foreground.
 //
 // Errors: EPERM.
-func takeTerminal(t *proc.Thread, term terminal) error {
+func takeTerminal(t *proc.Thread, term *tty.TTY) error {
 	p := t.Process()
-	if p.Terminal() == term.Control() {
-		return p.SetTerminal(term.Control())
-	}
-	err := p.SetTerminal(term.Control())
-	if err == nil {
+	had := p.Terminal() == term
+	err := p.SetTerminal(term)
+	if err == nil && !had {
 		group, _ := p.Group()
 		term.SetForeground(group)
 	}
@@ -212,7 +188,7 @@ func takeTerminal(t *proc.Thread, term terminal) error {
 // flow discards queued bytes, or stops and restarts output.
 //
 // Errors: EINVAL.
-func flow(term terminal, request, what uint64) error {
+func flow(term *tty.TTY, request, what uint64) error {
 	switch {
 	case request == abi.TCFLSH && what <= abi.TCIOFLUSH:
 		if what != abi.TCOFLUSH {
@@ -231,12 +207,12 @@ func flow(term terminal, request, what uint64) error {
 }
 
 // setForeground lets a group of the caller's session read from the terminal.
-func setForeground(t *proc.Thread, term terminal, addr uint64) (uint64, error) {
+func setForeground(t *proc.Thread, term *tty.TTY, addr uint64) (uint64, error) {
 	group, err := get[int32](t, addr)
 	switch {
 	case err != nil:
 		return 0, err
-	case t.Process().Terminal() != term.Control():
+	case t.Process().Terminal() != term:
 		return 0, sys.ENOTTY
 	case group < 0:
 		return 0, sys.EINVAL

@@ -24,7 +24,7 @@ func fileToRead(t *proc.Thread, fd uint64) (*vfs.File, error) {
 	if err != nil || f.Flags()&abi.O_PATH != 0 {
 		return nil, sys.EBADF
 	}
-	if h, ok := f.Handle().(tty.Handle); ok && inBackground(t, h) {
+	if h, ok := f.Handle().(tty.Handle); ok && inBackground(t, h.TTY) {
 		if refuses(t, abi.SIGTTIN) {
 			return nil, sys.EIO
 		}
@@ -42,7 +42,7 @@ func fileToWrite(t *proc.Thread, fd uint64) (*vfs.File, error) {
 		return nil, sys.EBADF
 	}
 	if h, ok := f.Handle().(tty.Handle); ok && h.Termios().Lflag&tty.TOSTOP != 0 {
-		return f, mayChange(t, h)
+		return f, mayChange(t, h.TTY)
 	}
 	return f, nil
 }
@@ -50,7 +50,7 @@ func fileToWrite(t *proc.Thread, fd uint64) (*vfs.File, error) {
 // mayChange refuses a caller in the background, unless it ignores or blocks SIGTTOU.
 //
 // Errors: as fileToRead.
-func mayChange(t *proc.Thread, term terminal) error {
+func mayChange(t *proc.Thread, term *tty.TTY) error {
 	if !inBackground(t, term) || refuses(t, abi.SIGTTOU) {
 		return nil
 	}
@@ -59,10 +59,10 @@ func mayChange(t *proc.Thread, term terminal) error {
 
 // inBackground reports whether the terminal controls t's session and another group is in the
 // foreground.
-func inBackground(t *proc.Thread, term terminal) bool {
+func inBackground(t *proc.Thread, term *tty.TTY) bool {
 	p := t.Process()
 	group, _ := p.Group()
-	return p.Terminal() == term.Control() && term.Foreground() != group
+	return p.Terminal() == term && term.Foreground() != group
 }
 
 // refuses reports whether t blocks or ignores a signal.
@@ -105,7 +105,7 @@ func openedTerminal(t *proc.Thread, f *vfs.File, flags int) (*vfs.File, error) {
 		return vfs.NewFile(f.Name(), f.Node(), opened, f.Flags()), nil
 	}
 	if flags&abi.O_NOCTTY == 0 && h.IsSlave() && t.Process().Terminal() == nil {
-		takeTerminal(t, h) // fails silently for a process that does not lead its session
+		takeTerminal(t, h.TTY) // fails silently for a process that does not lead its session
 	}
 	return f, nil
 }

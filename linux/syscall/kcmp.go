@@ -109,11 +109,7 @@ func heldFile(p *proc.Process, fd int) (*vfs.File, error) {
 }
 
 // getRobustList returns the address of a thread's list of robust futexes.
-func getRobustList(t *proc.Thread, a *Args) (uint64, error) {
-	of, err := threadOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func getRobustList(t *proc.Thread, of *proc.Thread, a *Args) (uint64, error) {
 	if err := put(t, a[2], uint64(len(abi.Bytes(new(abi.RobustListHead))))); err != nil {
 		return 0, err
 	}

@@ -37,22 +37,12 @@ func lease(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 func unleased(t *proc.Thread, wait bool, open func() error) error {
 	for {
 		err := open()
-		if err == nil || !wait {
+		var l vfs.Leased
+		if !wait || !errors.As(err, &l) {
 			return err
 		}
-		if err := awaitLease(t, err); err != nil {
+		if err := l.Wait(t.Cancel()); err != nil {
 			return err
 		}
 	}
-}
-
-// awaitLease waits for the lease that err names.
-//
-// Errors: EINTR; err, if it is another error.
-func awaitLease(t *proc.Thread, err error) error {
-	var l vfs.Leased
-	if !errors.As(err, &l) {
-		return err
-	}
-	return l.Wait(t.Cancel())
 }

@@ -36,7 +36,7 @@ func fileName(f elf.File) (string, error) {
 	return "", nil
 }
 
-// loadInto loads a program. Nobody may write to its file or its interpreter's during that; the
+// loadInto loads a program. Its file and its interpreter's cannot be written to during that; the
 // program's file stays protected until the program ends.
 func loadInto(s *space.Space, v *vdso.VDSO, p Program) (proc.Image, error) {
 	var opened []*vfs.File
@@ -77,9 +77,5 @@ func loadInto(s *space.Space, v *vdso.VDSO, p Program) (proc.Image, error) {
 		}
 	}
 	exe, err := fileName(prog.File)
-	return proc.Image{Space: s, IP: prog.IP, SP: prog.SP, Path: prog.Path, Exe: exe, Layout: proc.Layout{
-		CodeStart: prog.CodeStart, CodeEnd: prog.CodeEnd, StackStart: prog.StackStart,
-		ArgStart: prog.ArgStart, ArgEnd: prog.ArgEnd, EnvStart: prog.EnvStart, EnvEnd: prog.EnvEnd,
-		Auxv: prog.Auxv,
-	}}, err
+	return proc.Image{Space: s, IP: prog.IP, SP: prog.SP, Path: prog.Path, Exe: exe, Layout: prog.Layout}, err
 }

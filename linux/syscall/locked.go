@@ -40,27 +40,21 @@ func lockedPages(a *Args) (start, end uint64, err error) {
 	return start, end, nil
 }
 
-func mlock(t *proc.Thread, a *Args) (uint64, error) { return done(lock(t, a, 0)) }
-
 func mlock2(t *proc.Thread, a *Args) (uint64, error) {
 	if a[2]&^mlockOnFault != 0 {
 		return 0, sys.EINVAL
 	}
-	return done(lock(t, a, a[2]))
-}
-
-func lock(t *proc.Thread, a *Args, flags uint64) error {
 	start, end, err := lockedPages(a)
 	if err != nil || start == end {
-		return err
+		return 0, err
 	}
-	if err := t.Memory().Mark(start, end, space.Locked, 0, false); err != nil || flags&mlockOnFault != 0 {
-		return err
+	if err := t.Memory().Mark(start, end, space.Locked, 0, false); err != nil || a[2]&mlockOnFault != 0 {
+		return 0, err
 	}
 	if err := t.Memory().Populate(start, end, 0, t.Dying); err == nil || errors.Is(err, space.ErrNoMemory) {
-		return err
+		return 0, err
 	}
-	return sys.ENOMEM // it is locked nevertheless, as in Linux
+	return 0, sys.ENOMEM // it is locked nevertheless, as in Linux
 }
 
 func munlock(t *proc.Thread, a *Args) (uint64, error) {

@@ -137,18 +137,14 @@ func closeRange(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, nil
 }
 
-func dup(t *proc.Thread, a *Args) (uint64, error) {
-	return dupFrom(t, a[0], 0, false)
-}
+func dup(t *proc.Thread, a *Args) (uint64, error) { return dupFrom(t, a[0], 0, false) }
 
 func dupFrom(t *proc.Thread, fd uint64, min int, closeOnExec bool) (uint64, error) {
 	n, err := filesOf(t).Descriptors().Dup(asInt(fd), closeOnExec, min, maxFiles(t))
 	return uint64(n), err
 }
 
-func dup2(t *proc.Thread, a *Args) (uint64, error) {
-	return dupTo(t, a[0], a[1], false)
-}
+func dup2(t *proc.Thread, a *Args) (uint64, error) { return dupTo(t, a[0], a[1], false) }
 
 func dup3(t *proc.Thread, a *Args) (uint64, error) {
 	if a[2]&^abi.O_CLOEXEC != 0 || asInt(a[0]) == asInt(a[1]) {
@@ -162,20 +158,13 @@ func dupTo(t *proc.Thread, from, to uint64, closeOnExec bool) (uint64, error) {
 	return uint64(asInt(to)), err
 }
 
-func pipeCall(t *proc.Thread, a *Args) (uint64, error) {
-	return makePipe(t, a[0], 0)
-}
-
 func pipe2(t *proc.Thread, a *Args) (uint64, error) {
-	return makePipe(t, a[0], asInt(a[1]))
-}
-
-func makePipe(t *proc.Thread, addr uint64, flags int) (uint64, error) {
+	flags := asInt(a[1])
 	if flags&^(abi.O_CLOEXEC|abi.O_NONBLOCK) != 0 {
 		return 0, sys.EINVAL
 	}
 	r, w := pipe.New(flags & abi.O_NONBLOCK)
-	return installPair(t, r, w, flags&abi.O_CLOEXEC != 0, addr)
+	return installPair(t, r, w, flags&abi.O_CLOEXEC != 0, a[0])
 }
 
 // installPair gives two open files descriptors, and stores these.

@@ -6,17 +6,14 @@ import (
 	"time"
 
 	"sonde/kernel/abi"
+	"sonde/kernel/lock"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/pipe"
 	"sonde/linux/proc"
 	"sonde/linux/sock"
 )
 
-func (f *Files) umask() fs.FileMode {
-	f.dir.mu.Lock()
-	defer f.dir.mu.Unlock()
-	return f.dir.umask
-}
+func (f *Files) umask() fs.FileMode { return lock.Get(&f.dir.mu, &f.dir.umask) }
 
 func umask(t *proc.Thread, a *Args) (uint64, error) {
 	d := filesOf(t).dir
@@ -27,11 +24,7 @@ func umask(t *proc.Thread, a *Args) (uint64, error) {
 	return uint64(old), nil
 }
 
-func (d *directory) change(to *vfs.Place) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.cwd = to
-}
+func (d *directory) change(to *vfs.Place) { lock.Set(&d.mu, &d.cwd, to) }
 
 func chdir(t *proc.Thread, a *Args) (uint64, error) {
 	dir, path, err := where(t, cwd, a[0])
@@ -45,11 +38,7 @@ func chdir(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, err
 }
 
-func fchdir(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := anyFile(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func fchdir(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	if f.Place() == nil {
 		return 0, sys.ENOTDIR
 	}
@@ -71,25 +60,18 @@ func getcwd(t *proc.Thread, a *Args) (uint64, error) {
 	return uint64(len(path) + 1), t.Memory().Out(a[0], append([]byte(path), 0))
 }
 
-func mkdir(t *proc.Thread, a *Args) (uint64, error) { return makeDir(t, cwd, a[0], a[1]) }
-
-func mkdirat(t *proc.Thread, a *Args) (uint64, error) { return makeDir(t, a[0], a[1], a[2]) }
-
-func makeDir(t *proc.Thread, fd, addr, mode uint64) (uint64, error) {
-	dir, path, err := where(t, fd, addr)
+func mkdirat(t *proc.Thread, a *Args) (uint64, error) {
+	dir, path, err := where(t, a[0], a[1])
 	if err != nil {
 		return 0, err
 	}
-	return done(vfs.Root.MkdirAt(dir, path, vfs.Perm(uint32(mode)&01777)&^filesOf(t).umask()))
+	return done(vfs.Root.MkdirAt(dir, path, vfs.Perm(uint32(a[2])&01777)&^filesOf(t).umask()))
 }
 
 // mknodat makes regular files, FIFOs and sockets only.
-func mknodat(t *proc.Thread, a *Args) (uint64, error) { return makeNode(t, a[0], a[1], uint32(a[2])) }
-
-func mknod(t *proc.Thread, a *Args) (uint64, error) { return makeNode(t, cwd, a[0], uint32(a[1])) }
-
-func makeNode(t *proc.Thread, fd, addr uint64, mode uint32) (uint64, error) {
-	dir, path, err := where(t, fd, addr)
+func mknodat(t *proc.Thread, a *Args) (uint64, error) {
+	mode := uint32(a[2])
+	dir, path, err := where(t, a[0], a[1])
 	if err != nil {
 		return 0, err
 	}
@@ -109,18 +91,15 @@ func makeNode(t *proc.Thread, fd, addr uint64, mode uint32) (uint64, error) {
 }
 
 func rmdir(t *proc.Thread, a *Args) (uint64, error) {
-	return removeAt(t, cwd, a[0], abi.AT_REMOVEDIR)
+	return unlinkat(t, &Args{cwd, a[0], abi.AT_REMOVEDIR})
 }
 
-func unlink(t *proc.Thread, a *Args) (uint64, error) { return removeAt(t, cwd, a[0], 0) }
-
-func unlinkat(t *proc.Thread, a *Args) (uint64, error) { return removeAt(t, a[0], a[1], a[2]) }
-
-func removeAt(t *proc.Thread, fd, addr, flags uint64) (uint64, error) {
+func unlinkat(t *proc.Thread, a *Args) (uint64, error) {
+	flags := a[2]
 	if flags&^abi.AT_REMOVEDIR != 0 {
 		return 0, sys.EINVAL
 	}
-	dir, path, err := where(t, fd, addr)
+	dir, path, err := where(t, a[0], a[1])
 	if err != nil {
 		return 0, err
 	}
@@ -132,10 +111,6 @@ func removeAt(t *proc.Thread, fd, addr, flags uint64) (uint64, error) {
 
 func rename(t *proc.Thread, a *Args) (uint64, error) {
 	return renameFile(t, &Args{cwd, a[0], cwd, a[1], 0})
-}
-
-func renameat(t *proc.Thread, a *Args) (uint64, error) {
-	return renameFile(t, &Args{a[0], a[1], a[2], a[3], 0})
 }
 
 // renamings is the meaning of renameat2's flags. RENAME_WHITEOUT is refused, as by Linux file
@@ -183,15 +158,11 @@ func linkat(t *proc.Thread, a *Args) (uint64, error) {
 	return done(vfs.Root.LinkAt(from, old, to, name, a[4]&abi.AT_SYMLINK_FOLLOW != 0))
 }
 
-func symlink(t *proc.Thread, a *Args) (uint64, error) {
-	return symlinkat(t, &Args{a[0], cwd, a[1]})
+func symlink(t *proc.Thread, target string, a *Args) (uint64, error) {
+	return symlinkat(t, target, &Args{a[0], cwd, a[1]})
 }
 
-func symlinkat(t *proc.Thread, a *Args) (uint64, error) {
-	target, err := pathAt(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func symlinkat(t *proc.Thread, target string, a *Args) (uint64, error) {
 	dir, name, err := where(t, a[1], a[2])
 	if err != nil {
 		return 0, err
@@ -199,32 +170,13 @@ func symlinkat(t *proc.Thread, a *Args) (uint64, error) {
 	return done(vfs.Root.SymlinkAt(target, dir, name))
 }
 
-func chmod(t *proc.Thread, a *Args) (uint64, error) { return fchmodat(t, &Args{cwd, a[0], a[1]}) }
-
-func fchmodat(t *proc.Thread, a *Args) (uint64, error) {
-	dir, path, err := where(t, a[0], a[1])
-	if err != nil {
-		return 0, err
-	}
-	return done(vfs.Root.ChmodAt(dir, path, vfs.Perm(uint32(a[2])&07777), true))
-}
+func fchmodat(t *proc.Thread, a *Args) (uint64, error) { return changeAt(t, a, 0, setMode(a[2])) }
 
 func fchmodat2(t *proc.Thread, a *Args) (uint64, error) {
 	if a[3]&^(abi.AT_SYMLINK_NOFOLLOW|abi.AT_EMPTY_PATH) != 0 {
 		return 0, sys.EINVAL
 	}
-	empty, err := emptyPath(t, a[1], a[3])
-	if err != nil {
-		return 0, err
-	}
-	if empty && a[3]&abi.AT_EMPTY_PATH != 0 {
-		return change(anyFile, t, a[0], setMode(a[2]))
-	}
-	dir, path, err := where(t, a[0], a[1])
-	if err != nil {
-		return 0, err
-	}
-	return done(vfs.Root.ChmodAt(dir, path, vfs.Perm(uint32(a[2])&07777), a[3]&abi.AT_SYMLINK_NOFOLLOW == 0))
+	return changeAt(t, a, a[3], setMode(a[2]))
 }
 
 func fchmod(t *proc.Thread, a *Args) (uint64, error) {
@@ -244,31 +196,33 @@ func change(find func(*proc.Thread, uint64) (*vfs.File, error), t *proc.Thread, 
 	return done(f.Change(how))
 }
 
-func chown(t *proc.Thread, a *Args) (uint64, error) {
-	return fchownat(t, &Args{cwd, a[0], a[1], a[2], 0})
-}
-
 func lchown(t *proc.Thread, a *Args) (uint64, error) {
 	return fchownat(t, &Args{cwd, a[0], a[1], a[2], abi.AT_SYMLINK_NOFOLLOW})
 }
 
 func fchownat(t *proc.Thread, a *Args) (uint64, error) {
-	path, err := pathAt(t, a[1])
-	if err != nil {
-		return 0, err
-	}
-	if path == "" && a[4]&abi.AT_EMPTY_PATH != 0 {
-		return change(anyFile, t, a[0], chownTo(a[2], a[3]))
-	}
-	dir, path, err := where(t, a[0], a[1])
-	if err != nil {
-		return 0, err
-	}
-	return done(vfs.Root.ChownAt(dir, path, uint32(a[2]), uint32(a[3]), a[4]&abi.AT_SYMLINK_NOFOLLOW == 0))
+	return changeAt(t, a, a[4], chownTo(a[2], a[3]))
 }
 
 func fchown(t *proc.Thread, a *Args) (uint64, error) {
 	return change(fileOf, t, a[0], chownTo(a[1], a[2]))
+}
+
+// changeAt changes the attributes of the file at a directory and a path, a call's first arguments; with
+// AT_EMPTY_PATH and no path, those of the descriptor's.
+func changeAt(t *proc.Thread, a *Args, flags uint64, how func(vfs.Changer)) (uint64, error) {
+	path, err := pathAt(t, a[1])
+	if err != nil {
+		return 0, err
+	}
+	if path == "" && flags&abi.AT_EMPTY_PATH != 0 {
+		return change(anyFile, t, a[0], how)
+	}
+	dir, err := whereFrom(t, a[0], path)
+	if err != nil {
+		return 0, err
+	}
+	return done(vfs.Root.ChangeAt("change", dir, path, flags&abi.AT_SYMLINK_NOFOLLOW == 0, how))
 }
 
 func chownTo(uid, gid uint64) func(vfs.Changer) {
@@ -303,34 +257,14 @@ func utimensat(t *proc.Thread, a *Args) (uint64, error) {
 	if a[3]&^(abi.AT_SYMLINK_NOFOLLOW|abi.AT_EMPTY_PATH) != 0 {
 		return 0, sys.EINVAL
 	}
-	empty, err := emptyPath(t, a[1], a[3])
-	if err != nil {
-		return 0, err
+	if a[1] == 0 { // as futimens does
+		return change(fileOf, t, a[0], setTimes(at))
 	}
-	if empty {
-		find := fileOf // without a path, as futimens does
-		if a[1] != 0 {
-			find = anyFile
-		}
-		return change(find, t, a[0], func(c vfs.Changer) { c.SetTimes(at[0], at[1]) })
-	}
-	dir, path, err := where(t, a[0], a[1])
-	if err != nil {
-		return 0, err
-	}
-	return done(vfs.Root.UtimesAt(dir, path, at[0], at[1], a[3]&abi.AT_SYMLINK_NOFOLLOW == 0))
+	return changeAt(t, a, a[3], setTimes(at))
 }
 
-// emptyPath reports whether a call means the descriptor itself.
-func emptyPath(t *proc.Thread, addr, flags uint64) (bool, error) {
-	if addr == 0 {
-		return true, nil
-	}
-	if flags&abi.AT_EMPTY_PATH == 0 {
-		return false, nil
-	}
-	path, err := pathAt(t, addr)
-	return path == "", err
+func setTimes(at [2]time.Time) func(vfs.Changer) {
+	return func(c vfs.Changer) { c.SetTimes(at[0], at[1]) }
 }
 
 func truncate(t *proc.Thread, a *Args) (uint64, error) {

@@ -62,8 +62,7 @@ func unserved(t *proc.Thread, r *perf.Request, err error) {
 		return
 	}
 	p := t.Process()
-	path := p.Path()
-	if firstOf(who{program: path, call: nPerfEventOpen, what: err.Error()}) {
+	if path := p.Path(); firstOf(who{program: path, call: nPerfEventOpen, what: err.Error()}) {
 		p.Table().Log(fmt.Sprintf("%s[%d]: perf_event_open: %s", p.Name(), p.PID, err))
 	}
 }

@@ -13,10 +13,10 @@ import (
 )
 
 // pidFile is a process as an open file: poll reports it readable once the process has ended. It
-// never refers to another process that gets the same number.
+// never refers to another process that gets the same number. It implements vfs.Handle and poll.Source.
 type pidFile struct {
 	vfs.Anonymous
-	vfs.Stream
+	vfs.NoBytes
 	process *proc.Process
 	queue   poll.Queue
 	watch   sync.Once
@@ -29,17 +29,11 @@ func newPidFile(p *proc.Process, flag int) *vfs.File {
 	return vfs.NewFile("anon_inode:[pidfd]", f, f, vfs.O_RDWR|flag&vfs.O_NONBLOCK)
 }
 
-// ReadAt and WriteAt implement vfs.Handle. Errors: EINVAL.
-func (f *pidFile) ReadAt([]byte, int64) (int, error)  { return 0, sys.EINVAL }
-func (f *pidFile) WriteAt([]byte, int64) (int, error) { return 0, sys.EINVAL }
-
-// Close implements vfs.Handle.
 func (f *pidFile) Close() error {
 	close(f.closed)
 	return nil
 }
 
-// Poll implements poll.Source.
 func (f *pidFile) Poll() poll.Events {
 	select {
 	case <-f.process.Done():
@@ -104,11 +98,7 @@ func receiverOf(t *proc.Thread, fd uint64) (*proc.Process, error) {
 }
 
 // pidfdSendSignal is kill and rt_sigqueueinfo in one.
-func pidfdSendSignal(t *proc.Thread, a *Args) (uint64, error) {
-	to, err := receiverOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func pidfdSendSignal(t *proc.Thread, to *proc.Process, a *Args) (uint64, error) {
 	n := asInt(a[1])
 	if a[3] != 0 || n != 0 && !signal.Valid(n) {
 		return 0, sys.EINVAL

@@ -28,8 +28,7 @@ func ioprioGet(t *proc.Thread, a *Args) (uint64, error) {
 func ioprioSet(t *proc.Thread, a *Args) (uint64, error) {
 	const idle = 3
 	v := asInt(a[2])
-	class, level := v>>13, v&7
-	if class < 0 || class > idle || class == 0 && level != 0 {
+	if class, level := v>>13, v&7; class < 0 || class > idle || class == 0 && level != 0 {
 		return 0, sys.EINVAL
 	}
 	return done(t.SetIOPrio(asInt(a[0])-ioprioFirst, asInt(a[1]), v))

@@ -92,33 +92,23 @@ func getgroups(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 // other returns the process with that number, t's own for 0.
-func other(t *proc.Thread, pid int) (*proc.Process, error) {
-	if pid == 0 {
+func other(t *proc.Thread, pid uint64) (*proc.Process, error) {
+	if asInt(pid) == 0 {
 		return t.Process(), nil
 	}
-	return t.Process().Table().Find(pid)
+	return t.Process().Table().Find(asInt(pid))
 }
 
 func setpgid(t *proc.Thread, a *Args) (uint64, error) {
 	return done(t.Process().SetGroup(asInt(a[0]), asInt(a[1])))
 }
 
-func getpgid(t *proc.Thread, a *Args) (uint64, error) {
-	p, err := other(t, asInt(a[0]))
-	if err != nil {
-		return 0, err
-	}
+func getpgid(_ *proc.Thread, p *proc.Process, _ *Args) (uint64, error) {
 	g, _ := p.Group()
 	return uint64(g), nil
 }
 
-func getpgrp(t *proc.Thread, _ *Args) (uint64, error) { return getpgid(t, &Args{}) }
-
-func getsid(t *proc.Thread, a *Args) (uint64, error) {
-	p, err := other(t, asInt(a[0]))
-	if err != nil {
-		return 0, err
-	}
+func getsid(_ *proc.Thread, p *proc.Process, _ *Args) (uint64, error) {
 	_, s := p.Group()
 	return uint64(s), nil
 }
@@ -223,6 +213,14 @@ func prctl(t *proc.Thread, a *Args) (uint64, error) {
 			return 0, sys.EINVAL
 		}
 		return 1, nil
+	case abi.PR_GET_TSC:
+		return done(put(t, a[1], int32(abi.PR_TSC_ENABLE+b2u(t.CPU().TSCDenied()))))
+	case abi.PR_SET_TSC:
+		if a[1] != abi.PR_TSC_ENABLE && a[1] != abi.PR_TSC_SIGSEGV {
+			return 0, sys.EINVAL
+		}
+		t.CPU().DenyTSC(a[1] == abi.PR_TSC_SIGSEGV)
+		return 0, nil
 	case abi.PR_SET_NO_NEW_PRIVS: // there are no privileges to gain
 		return 0, nil
 	}
@@ -320,11 +318,7 @@ func getrusage(t *proc.Thread, a *Args) (uint64, error) {
 	return 0, sys.EINVAL
 }
 
-func prlimit64(t *proc.Thread, a *Args) (uint64, error) {
-	p, err := other(t, asInt(a[0]))
-	if err != nil {
-		return 0, err
-	}
+func prlimit64(t *proc.Thread, p *proc.Process, a *Args) (uint64, error) {
 	set, ok, err := getIf[abi.Rlimit](t, a[2])
 	if err != nil {
 		return 0, err
@@ -340,9 +334,9 @@ func prlimit64(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 func getrlimit(t *proc.Thread, a *Args) (uint64, error) {
-	return prlimit64(t, &Args{0, a[0], 0, a[1]})
+	return prlimit64(t, t.Process(), &Args{0, a[0], 0, a[1]})
 }
 
 func setrlimit(t *proc.Thread, a *Args) (uint64, error) {
-	return prlimit64(t, &Args{0, a[0], a[1], 0})
+	return prlimit64(t, t.Process(), &Args{0, a[0], a[1], 0})
 }

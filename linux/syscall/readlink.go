@@ -8,10 +8,6 @@ import (
 	"sonde/linux/proc"
 )
 
-func readlink(t *proc.Thread, a *Args) (uint64, error) {
-	return readlinkat(t, &Args{cwd, a[0], a[1], a[2]})
-}
-
 func readlinkat(t *proc.Thread, a *Args) (uint64, error) {
 	path, err := pathAt(t, a[1])
 	if err != nil {

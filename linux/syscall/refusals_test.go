@@ -92,7 +92,7 @@ func TestExecOfAFileThatIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { vfs.Root.UnlinkAt(root, "/script") })
-	vfs.Root.ChmodAt(root, "/script", 0o755, true)
+	vfs.Root.ChangeAt("chmod", root, "/script", true, func(c vfs.Changer) { c.SetMode(0o755) })
 	w := world(t)
 	SetLoader(ELF(w.Machine, nil))
 	s := finish(t, w, begin(t, w, func(p *player) {

@@ -16,18 +16,14 @@ var _ = sysctl.NewFact("kernel.sched_rr_timeslice_ms", func() string { return "1
 // resetOnFork is SCHED_RESET_ON_FORK.
 const resetOnFork = 0x40000000
 
-// scheduled returns the thread that a call means; 0 is the caller.
+// scheduled is threadOf for the calls about policies.
 //
 // Errors: EINVAL, ESRCH.
 func scheduled(t *proc.Thread, tid uint64) (*proc.Thread, error) {
-	switch n := asInt(tid); {
-	case n < 0:
+	if asInt(tid) < 0 {
 		return nil, sys.EINVAL
-	case n == 0:
-		return t, nil
-	default:
-		return t.Process().Table().FindThread(0, n)
 	}
+	return threadOf(t, tid)
 }
 
 func schedSetscheduler(t *proc.Thread, a *Args) (uint64, error) {
@@ -89,11 +85,7 @@ func policyOf(t *proc.Thread, tid uint64) (proc.Policy, error) {
 	return proc.Policy{}, err
 }
 
-func schedGetscheduler(t *proc.Thread, a *Args) (uint64, error) {
-	p, err := policyOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func schedGetscheduler(t *proc.Thread, p proc.Policy, a *Args) (uint64, error) {
 	if p.Reset {
 		return uint64(p.Kind) | resetOnFork, nil
 	}
@@ -113,11 +105,7 @@ func schedGetparam(t *proc.Thread, a *Args) (uint64, error) {
 
 // schedRRGetInterval returns Linux's time slice for SCHED_RR, and 0 for other policies, whose time
 // is not counted.
-func schedRRGetInterval(t *proc.Thread, a *Args) (uint64, error) {
-	p, err := policyOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func schedRRGetInterval(t *proc.Thread, p proc.Policy, a *Args) (uint64, error) {
 	var slice abi.Timespec
 	if p.Kind == proc.SchedRR {
 		slice.Nsec = roundRobinMS * 1e6

@@ -18,10 +18,10 @@ import (
 
 // signalFile returns the signals of a set to its readers: to each thread its own, also after a
 // fork. So its state and its reads depend on the thread: signalSource implements them, not the
-// methods of vfs.Handle.
+// methods of vfs.Handle. It implements poll.Source and vfs.Describer.
 type signalFile struct {
 	vfs.Anonymous
-	vfs.Stream
+	vfs.NoBytes
 	set   atomic.Uint64
 	queue poll.Queue
 }
@@ -40,22 +40,13 @@ func (f *signalFile) ReadAt(p []byte, _ int64) (int, error) {
 	return 0, errByThread
 }
 
-// WriteAt implements vfs.Handle. Errors: EINVAL.
-func (f *signalFile) WriteAt([]byte, int64) (int, error) { return 0, sys.EINVAL }
-
-// Close implements vfs.Handle.
-func (f *signalFile) Close() error { return nil }
-
 // Poll implements poll.Source: without a thread there are no signals.
 func (f *signalFile) Poll() poll.Events { return 0 }
 
-// Queue implements poll.Source.
-func (f *signalFile) Queue() *poll.Queue { return &f.queue }
-
-// Describe implements vfs.Describer.
+func (f *signalFile) Queue() *poll.Queue   { return &f.queue }
 func (f *signalFile) Describe(w io.Writer) { fmt.Fprintf(w, "sigmask:\t%016x\n", f.set.Load()) }
 
-// signalSource is a signalFile as one thread sees it.
+// signalSource is a signalFile as one thread sees it. It implements poll.Source.
 type signalSource struct {
 	thread *proc.Thread
 	file   *signalFile
@@ -63,7 +54,6 @@ type signalSource struct {
 
 func (s signalSource) set() signal.Set { return signal.Set(s.file.set.Load()) }
 
-// Poll implements poll.Source.
 func (s signalSource) Poll() poll.Events {
 	if s.thread.HasSignal(s.set()) {
 		return poll.In
@@ -71,7 +61,6 @@ func (s signalSource) Poll() poll.Events {
 	return 0
 }
 
-// Queue implements poll.Source.
 func (s signalSource) Queue() *poll.Queue { return s.thread.Process().SignalQueue() }
 
 // sourceOf returns the source on which t waits for f.
@@ -147,10 +136,6 @@ func putSignalInfo(b []byte, i *abi.Siginfo) {
 // isFault reports whether a signal may report an instruction and an address.
 func isFault(n int) bool {
 	return signal.Of(abi.SIGSEGV, abi.SIGBUS, abi.SIGILL, abi.SIGTRAP, abi.SIGFPE).Has(n)
-}
-
-func signalfd(t *proc.Thread, a *Args) (uint64, error) {
-	return signalfd4(t, &Args{a[0], a[1], a[2], 0})
 }
 
 // signalfd4 opens a signalFile, or changes the set of an open one.

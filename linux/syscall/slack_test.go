@@ -161,3 +161,22 @@ func TestHandlerSleepsAsLongAsItAsks(t *testing.T) {
 		t.Errorf("status %#x, the handler slept %v", s, slept)
 	}
 }
+
+// TestTSC: prctl(2), PR_SET_TSC.
+func TestTSC(t *testing.T) {
+	run(t, func(p *player) {
+		is := func(what string, value uint32) {
+			t.Helper()
+			want(t, p, what, p.Call(nPrctl, abi.PR_GET_TSC, scratch), 0)
+			want(t, p, what, int64(p.Peek32(scratch)), int64(value))
+		}
+		is("at first", abi.PR_TSC_ENABLE)
+		want(t, p, "0", p.Call(nPrctl, abi.PR_SET_TSC, 0), errno(sys.EINVAL))
+		want(t, p, "3", p.Call(nPrctl, abi.PR_SET_TSC, 3), errno(sys.EINVAL))
+		want(t, p, "deny", p.Call(nPrctl, abi.PR_SET_TSC, abi.PR_TSC_SIGSEGV), 0)
+		is("denied", abi.PR_TSC_SIGSEGV)
+		want(t, p, "nowhere", p.Call(nPrctl, abi.PR_GET_TSC, 8), errno(sys.EFAULT))
+		want(t, p, "allow", p.Call(nPrctl, abi.PR_SET_TSC, abi.PR_TSC_ENABLE), 0)
+		is("allowed", abi.PR_TSC_ENABLE)
+	})
+}

@@ -63,11 +63,7 @@ func utime(t *proc.Thread, a *Args) (uint64, error) {
 	if ok {
 		at = [2]time.Time{time.Unix(v[0], 0), time.Unix(v[1], 0)}
 	}
-	return setTimes(t, cwd, a[0], at)
-}
-
-func utimes(t *proc.Thread, a *Args) (uint64, error) {
-	return futimesat(t, &Args{cwd, a[0], a[1]})
+	return changeAt(t, &Args{cwd, a[0]}, 0, setTimes(at))
 }
 
 func futimesat(t *proc.Thread, a *Args) (uint64, error) {
@@ -84,24 +80,12 @@ func futimesat(t *proc.Thread, a *Args) (uint64, error) {
 			at[i] = time.Unix(v[i].Sec, v[i].Usec*1000)
 		}
 	}
-	return setTimes(t, a[0], a[1], at)
-}
-
-func setTimes(t *proc.Thread, fd, addr uint64, at [2]time.Time) (uint64, error) {
-	dir, path, err := where(t, fd, addr)
-	if err != nil {
-		return 0, err
-	}
-	return done(vfs.Root.UtimesAt(dir, path, at[0], at[1], true))
+	return changeAt(t, a, 0, setTimes(at))
 }
 
 // fallocate makes a file long enough. Its pages are allocated when they are written.
-func fallocate(t *proc.Thread, a *Args) (uint64, error) {
+func fallocate(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	const keepSize = 1
-	f, err := fileOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
 	off, n := int64(a[2]), int64(a[3])
 	switch {
 	case off < 0 || n <= 0:
@@ -152,11 +136,7 @@ const (
 )
 
 // flock locks an open file against other openings of the same one.
-func flock(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := fileOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func flock(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	op := asInt(a[1])
 	switch op &^ lockNonblock {
 	case lockNone:

@@ -77,6 +77,11 @@ func socketOf(t *proc.Thread, fd uint64) (*sock.Socket, *vfs.File, error) {
 	return s, f, err
 }
 
+func socketAt(t *proc.Thread, fd uint64) (*sock.Socket, error) {
+	s, _, err := socketOf(t, fd)
+	return s, err
+}
+
 // addrAt decodes a name. ok is false for AF_UNSPEC.
 //
 // Errors: EINVAL, EFAULT, EAFNOSUPPORT.
@@ -140,11 +145,7 @@ func rawAddr(a sock.Addr, family uint16) []byte {
 	return raw
 }
 
-func bind(t *proc.Thread, a *Args) (uint64, error) {
-	s, _, err := socketOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func bind(t *proc.Thread, s *sock.Socket, a *Args) (uint64, error) {
 	name, ok, err := addrAt(t, s, a[1], a[2])
 	switch {
 	case err != nil:
@@ -183,11 +184,7 @@ func socketNamed(t *proc.Thread, s *sock.Socket, a sock.Addr) (*sock.Socket, err
 	return sock.Named(at.Node())
 }
 
-func listen(t *proc.Thread, a *Args) (uint64, error) {
-	s, _, err := socketOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func listen(t *proc.Thread, s *sock.Socket, a *Args) (uint64, error) {
 	return done(s.Listen(asInt(a[1]), credOf(t)))
 }
 
@@ -219,10 +216,6 @@ func connect(t *proc.Thread, a *Args) (uint64, error) {
 			return 0, err
 		}
 	}
-}
-
-func accept(t *proc.Thread, a *Args) (uint64, error) {
-	return accept4(t, &Args{a[0], a[1], a[2], 0})
 }
 
 func accept4(t *proc.Thread, a *Args) (uint64, error) {
@@ -267,11 +260,7 @@ func installAccepted(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	return install(t, f, a[3]&abi.SOCK_CLOEXEC != 0)
 }
 
-func shutdown(t *proc.Thread, a *Args) (uint64, error) {
-	s, _, err := socketOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func shutdown(t *proc.Thread, s *sock.Socket, a *Args) (uint64, error) {
 	how := asInt(a[1])
 	if how < abi.SHUT_RD || how > abi.SHUT_RDWR {
 		return 0, sys.EINVAL
@@ -279,19 +268,11 @@ func shutdown(t *proc.Thread, a *Args) (uint64, error) {
 	return done(s.Shutdown(how != abi.SHUT_WR, how != abi.SHUT_RD))
 }
 
-func getsockname(t *proc.Thread, a *Args) (uint64, error) {
-	s, _, err := socketOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func getsockname(t *proc.Thread, s *sock.Socket, a *Args) (uint64, error) {
 	return done(putAddr(t, s.Addr(), s.Family(), a[1], a[2]))
 }
 
-func getpeername(t *proc.Thread, a *Args) (uint64, error) {
-	s, _, err := socketOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func getpeername(t *proc.Thread, s *sock.Socket, a *Args) (uint64, error) {
 	name, err := s.Peer()
 	if err != nil {
 		return 0, err

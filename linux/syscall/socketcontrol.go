@@ -69,8 +69,7 @@ func (c *sending) beside(kind int32, data []byte) error {
 
 // attach holds the files of the descriptors.
 func (c *sending) attach(data []byte) error {
-	n := len(data) / 4
-	if len(c.files)+n > abi.SCM_MAX_FD {
+	if n := len(data) / 4; len(c.files)+n > abi.SCM_MAX_FD {
 		return sys.EINVAL
 	}
 	for ; len(data) >= 4; data = data[4:] {

@@ -62,11 +62,7 @@ func level(s *sock.Socket, n int) error {
 	return nil
 }
 
-func getsockopt(t *proc.Thread, a *Args) (uint64, error) {
-	s, _, err := socketOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func getsockopt(t *proc.Thread, s *sock.Socket, a *Args) (uint64, error) {
 	room, err := get[int32](t, a[4])
 	if err == nil {
 		err = level(s, asInt(a[1]))
@@ -159,11 +155,7 @@ func timeBytes(d time.Duration) []byte {
 	return abi.Bytes(&tv)
 }
 
-func setsockopt(t *proc.Thread, a *Args) (uint64, error) {
-	s, _, err := socketOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func setsockopt(t *proc.Thread, s *sock.Socket, a *Args) (uint64, error) {
 	size := asInt(a[4])
 	switch {
 	case size < 0:

@@ -21,9 +21,6 @@ func image(dir *vfs.Place, path string, args, env []string) (proc.Image, error) 
 		return proc.Image{}, err
 	}
 	defer vfs.Close(f)
-	if len(args) == 0 {
-		args = []string{""} // as Linux does: programs rely on argv[0]
-	}
 	return load(Program{File: f, Path: path, Args: args, Env: env, Open: open})
 }
 

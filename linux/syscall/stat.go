@@ -32,11 +32,7 @@ func lstat(t *proc.Thread, a *Args) (uint64, error) {
 	return newfstatat(t, &Args{cwd, a[0], a[1], abi.AT_SYMLINK_NOFOLLOW})
 }
 
-func fstat(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := anyFile(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func fstat(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	return done(put(t, a[1], statOf(f.Info())))
 }
 
@@ -109,10 +105,6 @@ func statxTime(t time.Time) abi.StatxTime {
 func major(dev uint64) uint32 { return uint32(dev>>8&0xfff | dev>>32&^0xfff) }
 func minor(dev uint64) uint32 { return uint32(dev&0xff | dev>>12&^0xff) }
 
-func access(t *proc.Thread, a *Args) (uint64, error) {
-	return faccessat(t, &Args{cwd, a[0], a[1], 0})
-}
-
 // faccessat answers for root, who may do anything except execute a file without execute permission.
 func faccessat(t *proc.Thread, a *Args) (uint64, error) { return accessible(t, a[0], a[1], a[2], 0) }
 
@@ -138,14 +130,10 @@ func accessible(t *proc.Thread, fd, addr, mode, flags uint64) (uint64, error) {
 	return 0, nil
 }
 
-func getdents64(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := fileOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func getdents64(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	var n int
 	var bad error
-	err = f.ReadDirents(func(e vfs.Dirent) bool {
+	err := f.ReadDirents(func(e vfs.Dirent) bool {
 		b := t.Buffer[:abi.Dirent64Len(e.Name)]
 		if n+len(b) > int(min(a[2], largePiece)) {
 			bad = sys.EINVAL
@@ -179,11 +167,7 @@ func statfs(t *proc.Thread, a *Args) (uint64, error) {
 
 // fstatfs of a file without a name in the tree, such as a pipe, describes the file system of the
 // tree's files.
-func fstatfs(t *proc.Thread, a *Args) (uint64, error) {
-	f, err := anyFile(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func fstatfs(t *proc.Thread, f *vfs.File, a *Args) (uint64, error) {
 	p := f.Place()
 	if p == nil {
 		p = vfs.Root.RootPlace()

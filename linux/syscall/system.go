@@ -106,11 +106,7 @@ func sysinfo(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 // schedGetaffinity returns the CPUs on which a thread may run.
-func schedGetaffinity(t *proc.Thread, a *Args) (uint64, error) {
-	who, err := threadOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func schedGetaffinity(t *proc.Thread, who *proc.Thread, a *Args) (uint64, error) {
 	n := uint64(System.CPUs()+63) / 64 * 8
 	if a[1] < n || a[1]&7 != 0 {
 		return 0, sys.EINVAL
@@ -126,11 +122,7 @@ func schedGetaffinity(t *proc.Thread, a *Args) (uint64, error) {
 }
 
 // schedSetaffinity binds a thread to CPUs; numbers of missing CPUs are ignored.
-func schedSetaffinity(t *proc.Thread, a *Args) (uint64, error) {
-	who, err := threadOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func schedSetaffinity(t *proc.Thread, who *proc.Thread, a *Args) (uint64, error) {
 	var mask [4]byte // there are at most 32 CPUs
 	if err := t.Memory().In(mask[:min(a[1], uint64(len(mask)))], a[2]); err != nil {
 		return 0, err

@@ -2,11 +2,12 @@ package syscall
 
 import (
 	"sonde/kernel/abi"
+	"sonde/kernel/tty"
 	"sonde/linux/proc"
 )
 
 // ioctlTermio handles the requests of System V. They leave alone what a Termio has no space for.
-func ioctlTermio(t *proc.Thread, term terminal, request, addr uint64) error {
+func ioctlTermio(t *proc.Thread, term *tty.TTY, request, addr uint64) error {
 	now := term.Termios()
 	if request == abi.TCGETA {
 		old := abi.Termio{Iflag: uint16(now.Iflag), Oflag: uint16(now.Oflag), Cflag: uint16(now.Cflag), Lflag: uint16(now.Lflag), Line: now.Line}

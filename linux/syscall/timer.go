@@ -157,7 +157,7 @@ func timerSettime(t *proc.Thread, a *Args) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	timer, err := t.Process().Timer(asInt(a[0]))
+	timer, err := timerOf(t, a[0])
 	switch {
 	case err != nil:
 		return 0, err
@@ -182,26 +182,20 @@ func itimerspec(value, interval time.Duration) abi.Itimerspec {
 	return abi.Itimerspec{Interval: abi.TimespecOf(interval), Value: abi.TimespecOf(value)}
 }
 
-func timerGettime(t *proc.Thread, a *Args) (uint64, error) {
-	timer, err := t.Process().Timer(asInt(a[0]))
-	if err != nil {
-		return 0, err
-	}
+// timerOf returns the timer with a number.
+//
+// Errors: EINVAL.
+func timerOf(t *proc.Thread, id uint64) (*proc.Timer, error) { return t.Process().Timer(asInt(id)) }
+
+func timerGettime(t *proc.Thread, timer *proc.Timer, a *Args) (uint64, error) {
 	return done(put(t, a[1], itimerspec(timer.Left())))
 }
 
-func timerGetoverrun(t *proc.Thread, a *Args) (uint64, error) {
-	timer, err := t.Process().Timer(asInt(a[0]))
-	if err != nil {
-		return 0, err
-	}
+func timerGetoverrun(_ *proc.Thread, timer *proc.Timer, _ *Args) (uint64, error) {
 	return uint64(timer.Overrun()), nil
 }
 
-func timerDelete(t *proc.Thread, a *Args) (uint64, error) {
-	timer, err := t.Process().Timer(asInt(a[0]))
-	if err == nil {
-		timer.Delete()
-	}
-	return 0, err
+func timerDelete(_ *proc.Thread, timer *proc.Timer, _ *Args) (uint64, error) {
+	timer.Delete()
+	return 0, nil
 }

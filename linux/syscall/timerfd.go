@@ -35,7 +35,7 @@ func timerfdCreate(t *proc.Thread, a *Args) (uint64, error) {
 	return install(t, event.NewTimerfd(c, flags), flags&abi.O_CLOEXEC != 0)
 }
 
-// timerfdSettime also accepts TFD_TIMER_CANCEL_ON_SET: nobody sets the clocks.
+// timerfdSettime also accepts TFD_TIMER_CANCEL_ON_SET: nothing sets the clocks.
 func timerfdSettime(t *proc.Thread, a *Args) (uint64, error) {
 	v, err := get[abi.Itimerspec](t, a[2])
 	if err != nil {
@@ -45,7 +45,7 @@ func timerfdSettime(t *proc.Thread, a *Args) (uint64, error) {
 	if flags&^(abi.TFD_TIMER_ABSTIME|abi.TFD_TIMER_CANCEL_ON_SET) != 0 || !v.Value.Valid() || !v.Interval.Valid() {
 		return 0, sys.EINVAL
 	}
-	timer, err := timerfdOf(t, a[0])
+	timer, err := fileAs[*event.Timer](t, a[0])
 	if err != nil {
 		return 0, err
 	}
@@ -54,18 +54,6 @@ func timerfdSettime(t *proc.Thread, a *Args) (uint64, error) {
 	return done(putIf(t, a[3], old))
 }
 
-func timerfdGettime(t *proc.Thread, a *Args) (uint64, error) {
-	timer, err := timerfdOf(t, a[0])
-	if err != nil {
-		return 0, err
-	}
+func timerfdGettime(t *proc.Thread, timer *event.Timer, a *Args) (uint64, error) {
 	return done(put(t, a[1], itimerspec(timer.Left())))
-}
-
-func timerfdOf(t *proc.Thread, fd uint64) (event.Timer, error) {
-	f, err := fileOf(t, fd)
-	if err != nil {
-		return nil, err
-	}
-	return event.TimerOf(f)
 }

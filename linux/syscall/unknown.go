@@ -3,6 +3,7 @@ package syscall
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	sys "syscall"
@@ -36,37 +37,34 @@ func unknown(t *proc.Thread, n uint64) sys.Errno {
 	if Name(n) == "" {
 		key = nameless
 	}
-	path := t.Process().Path()
-	w := who{path, key, ""}
-	if countMissing(w) {
-		p := t.Process()
+	if p := t.Process(); countMissing(who{p.Path(), key, ""}) {
 		p.Table().Log(fmt.Sprintf("%s[%d]: system call %s (%d) is not there", p.Name(), p.PID, nameOf(key), int64(n)))
 	}
 	return sys.ENOSYS
 }
 
-// countMissing reports whether the log is to name the call.
+// countMissing counts a missing call, and reports whether the log is to name it.
 func countMissing(w who) (first bool) {
 	missing.mu.Lock()
 	defer missing.mu.Unlock()
 	missing.counts[w.call]++
-	return name(w)
+	return w.isNew()
 }
 
 // firstOf reports whether the log is to say what is missing of a call that is there.
 func firstOf(w who) bool {
 	missing.mu.Lock()
 	defer missing.mu.Unlock()
-	return name(w)
+	return w.isNew()
 }
 
-// name notes that the log says so, and reports whether it did not before. Called with mu held.
-func name(w who) (first bool) {
-	first = !missing.named[w] && len(missing.named) < mostNamed
-	if first {
-		missing.named[w] = true
+// isNew notes what the log says, and reports whether it did not say so before. Called with mu held.
+func (w who) isNew() bool {
+	if missing.named[w] || len(missing.named) >= mostNamed {
+		return false
 	}
-	return first
+	missing.named[w] = true
+	return true
 }
 
 func nameOf(n uint64) string {
@@ -80,12 +78,7 @@ func nameOf(n uint64) string {
 func Unknown(w io.Writer) {
 	missing.mu.Lock()
 	defer missing.mu.Unlock()
-	var all []uint64
-	for n := range missing.counts {
-		all = append(all, n)
-	}
-	slices.Sort(all)
-	for _, n := range all {
+	for _, n := range slices.Sorted(maps.Keys(missing.counts)) {
 		name := nameOf(n)
 		if n == nameless {
 			name = "?"

@@ -96,21 +96,17 @@ func StringsAt(t *proc.Thread, addr uint64, room *int) (all []string, err error)
 			return all, nil
 		}
 		s, err := t.Memory().CString(p, stringMax)
+		if errnoIs(err, sys.ENAMETOOLONG) {
+			err = sys.E2BIG
+		}
 		if err != nil {
-			return nil, tooBig(err)
+			return nil, err
 		}
 		if *room -= len(s) + 1 + 8; *room < 0 {
 			return nil, sys.E2BIG
 		}
 		all = append(all, s)
 	}
-}
-
-func tooBig(err error) error {
-	if errnoOf(err) == sys.ENAMETOOLONG {
-		return sys.E2BIG
-	}
-	return err
 }
 
 // asInt converts an argument of type int: the upper half of the register is ignored.

@@ -55,13 +55,9 @@ func readv(t *proc.Thread, a *Args) (uint64, error) { return vector(t, a, reads,
 
 func writev(t *proc.Thread, a *Args) (uint64, error) { return vector(t, a, writes, 0) }
 
-func preadv(t *proc.Thread, a *Args) (uint64, error) {
-	return vector(t, a, readsAt, int64(a[3]))
-}
+func preadv(t *proc.Thread, a *Args) (uint64, error) { return vector(t, a, readsAt, int64(a[3])) }
 
-func pwritev(t *proc.Thread, a *Args) (uint64, error) {
-	return vector(t, a, writesAt, int64(a[3]))
-}
+func pwritev(t *proc.Thread, a *Args) (uint64, error) { return vector(t, a, writesAt, int64(a[3])) }
 
 // copyIn copies to b from addr in the program or, with a vector, from addr bytes after its start.
 func (m *mover) copyIn(b []byte, addr uint64) (n int, err error) {

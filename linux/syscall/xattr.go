@@ -17,13 +17,8 @@ const (
 	xattrSizeMax              = 64 << 10
 )
 
-// nodeFinder finds the node of a call for extended attributes.
-type nodeFinder func(t *proc.Thread, v uint64) (vfs.Node, error)
-
-func followed(t *proc.Thread, addr uint64) (vfs.Node, error) { return nodeAt(t, addr, true) }
-func unfollowed(t *proc.Thread, addr uint64) (vfs.Node, error) {
-	return nodeAt(t, addr, false)
-}
+func followed(t *proc.Thread, addr uint64) (vfs.Node, error)   { return nodeAt(t, addr, true) }
+func unfollowed(t *proc.Thread, addr uint64) (vfs.Node, error) { return nodeAt(t, addr, false) }
 
 func nodeAt(t *proc.Thread, addr uint64, follow bool) (vfs.Node, error) {
 	dir, path, err := where(t, cwd, addr)
@@ -44,9 +39,6 @@ func opened(t *proc.Thread, fd uint64) (vfs.Node, error) {
 	}
 	return f.Node(), nil
 }
-
-// call is a system call for extended attributes.
-type call = func(*proc.Thread, *Args) (uint64, error)
 
 // xattrAt copies the name of an attribute, and checks whether n can have it: user attributes are
 // for regular files and directories, the others for administrators.
@@ -78,69 +70,51 @@ func xattrAt(t *proc.Thread, addr uint64, n vfs.Node, refused sys.Errno) (string
 // setxattr sets an extended attribute.
 //
 // Source: Linux, setxattr(2).
-func setxattr(find nodeFinder) call {
-	return func(t *proc.Thread, a *Args) (uint64, error) {
-		flags := a[4] & 0xffffffff
-		if flags&^(xattrCreate|xattrReplace) != 0 {
-			return 0, sys.EINVAL
-		}
-		n, err := find(t, a[0])
-		if err != nil {
-			return 0, err
-		}
-		name, err := xattrAt(t, a[1], n, sys.EPERM)
-		switch {
-		case err != nil:
-			return 0, err
-		case a[3] > xattrSizeMax:
-			return 0, sys.E2BIG
-		}
-		value := make([]byte, a[3])
-		if err := t.Memory().In(value, a[2]); err != nil {
-			return 0, err
-		}
-		return done(vfs.ChangeXattrs(n, func(of vfs.Attributed) error {
-			return of.SetXattr(name, value, flags&xattrCreate != 0, flags&xattrReplace != 0)
-		}))
+func setxattr(t *proc.Thread, n vfs.Node, a *Args) (uint64, error) {
+	flags := a[4] & 0xffffffff
+	if flags&^(xattrCreate|xattrReplace) != 0 {
+		return 0, sys.EINVAL
 	}
+	name, err := xattrAt(t, a[1], n, sys.EPERM)
+	switch {
+	case err != nil:
+		return 0, err
+	case a[3] > xattrSizeMax:
+		return 0, sys.E2BIG
+	}
+	value := make([]byte, a[3])
+	if err := t.Memory().In(value, a[2]); err != nil {
+		return 0, err
+	}
+	return done(vfs.ChangeXattrs(n, func(of vfs.Attributed) error {
+		return of.SetXattr(name, value, flags&xattrCreate != 0, flags&xattrReplace != 0)
+	}))
 }
 
 // getxattr reads an attribute, or returns its length.
-func getxattr(find nodeFinder) call {
-	return func(t *proc.Thread, a *Args) (uint64, error) {
-		n, err := find(t, a[0])
-		if err != nil {
-			return 0, err
-		}
-		name, err := xattrAt(t, a[1], n, sys.ENODATA)
-		if err != nil {
-			return 0, err
-		}
-		value, err := n.(vfs.Attributed).Xattr(name)
-		if err != nil {
-			return 0, err
-		}
-		return fitting(t, a[2], a[3], value)
+func getxattr(t *proc.Thread, n vfs.Node, a *Args) (uint64, error) {
+	name, err := xattrAt(t, a[1], n, sys.ENODATA)
+	if err != nil {
+		return 0, err
 	}
+	value, err := n.(vfs.Attributed).Xattr(name)
+	if err != nil {
+		return 0, err
+	}
+	return fitting(t, a[2], a[3], value)
 }
 
 // listxattr reads the names, each followed by a zero byte.
-func listxattr(find nodeFinder) call {
-	return func(t *proc.Thread, a *Args) (uint64, error) {
-		n, err := find(t, a[0])
-		if err != nil {
-			return 0, err
-		}
-		of, can := n.(vfs.Attributed)
-		if !can {
-			return 0, nil
-		}
-		var all []byte
-		for _, name := range of.Xattrs() {
-			all = append(append(all, name...), 0)
-		}
-		return fitting(t, a[1], a[2], all)
+func listxattr(t *proc.Thread, n vfs.Node, a *Args) (uint64, error) {
+	of, can := n.(vfs.Attributed)
+	if !can {
+		return 0, nil
 	}
+	var all []byte
+	for _, name := range of.Xattrs() {
+		all = append(append(all, name...), 0)
+	}
+	return fitting(t, a[1], a[2], all)
 }
 
 // fitting stores b if the program's buffer is long enough.
@@ -158,16 +132,10 @@ func fitting(t *proc.Thread, addr, room uint64, b []byte) (uint64, error) {
 }
 
 // removexattr removes one.
-func removexattr(find nodeFinder) call {
-	return func(t *proc.Thread, a *Args) (uint64, error) {
-		n, err := find(t, a[0])
-		if err != nil {
-			return 0, err
-		}
-		name, err := xattrAt(t, a[1], n, sys.EPERM)
-		if err != nil {
-			return 0, err
-		}
-		return done(vfs.ChangeXattrs(n, func(of vfs.Attributed) error { return of.RemoveXattr(name) }))
+func removexattr(t *proc.Thread, n vfs.Node, a *Args) (uint64, error) {
+	name, err := xattrAt(t, a[1], n, sys.EPERM)
+	if err != nil {
+		return 0, err
 	}
+	return done(vfs.ChangeXattrs(n, func(of vfs.Attributed) error { return of.RemoveXattr(name) }))
 }

@@ -22,7 +22,7 @@
 //
 // Both pages are mapped privately. A program that makes them writable and changes them gets copies
 // of its own, as does one in which a probe is placed. It may move them, both together, or unmap
-// them: then its calls go wrong, and nobody else's.
+// them: then its calls go wrong, and no other program's.
 //
 // Source: Linux, vdso(7); Documentation/ABI/stable/vdso; System V ABI, "Dynamic Linking" and
 // "Symbol Versioning" (LSB).

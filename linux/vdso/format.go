@@ -1,23 +1,9 @@
 package vdso
 
-// The parts of ELF files. Package debug/elf has them, too, but with all that reads debugging
-// information.
+// Parts of ELF files beyond those in kernel/abi. Package debug/elf has them, too, but with all that unpacks
+// debugging information.
 //
 // Source: System V ABI, "Object Files"; LSB, "Symbol Versioning".
-
-type header struct {
-	Ident                                                    [16]byte
-	Type, Machine                                            uint16
-	Version                                                  uint32
-	Entry, Phoff, Shoff                                      uint64
-	Flags                                                    uint32
-	Ehsize, Phentsize, Phnum, Shentsize, Shnum, SectionNames uint16
-}
-
-type segment struct {
-	Type, Flags                                    uint32
-	Offset, VAddr, PAddr, FileSize, MemSize, Align uint64
-}
 
 type section struct {
 	Name, Type                uint32
@@ -41,23 +27,11 @@ type definition struct {
 }
 
 const (
-	headerSize     = 64
-	segmentSize    = 56
 	sectionSize    = 64
 	symbolSize     = 24
 	dynamicSize    = 16
 	definitionSize = 28
 	auxOffset      = 20 // of Elf64_Verdaux in definition
-
-	typeDyn   = 3
-	machine64 = 62
-
-	readable, executable = 4, 1 // flags of a segment
-
-	segLoad    = 1
-	segDynamic = 2
-	segNote    = 4
-	segUnwind  = 0x6474e550 // PT_GNU_EH_FRAME
 
 	secBits               = 1
 	secStrings            = 3

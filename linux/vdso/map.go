@@ -53,7 +53,6 @@ func (v *VDSO) Map(s *space.Space) (uint64, error) {
 	return s.Map(at+pageSize, pageSize, space.Read|space.Exec, space.Fixed, &v.object, 0)
 }
 
-// Frame implements backing.Store.
 func (p *page) Frame(n uint64) (frame.Frame, error) {
 	if n != 0 {
 		return frame.None, backing.ErrBus
@@ -62,10 +61,7 @@ func (p *page) Frame(n uint64) (frame.Frame, error) {
 	return p.frame, nil
 }
 
-// Hold implements backing.Store.
 func (p *page) Hold() {}
-
-// Drop implements backing.Store.
 func (p *page) Drop() {}
 
 // Ident implements backing.Store: the name is Linux's.

@@ -3,6 +3,8 @@ package vdso
 import (
 	"bytes"
 	"encoding/binary"
+
+	"sonde/kernel/abi"
 )
 
 // version is the version of the functions, as on Linux. soname is the object's name.
@@ -29,7 +31,7 @@ func Object(release uint32) []byte {
 	o := &object{numbers: map[string]uint32{}, sections: make([]section, 1)}
 	o.strings.WriteByte(0)
 	o.names.WriteByte(0)
-	o.b.Write(make([]byte, headerSize+segments*segmentSize))
+	o.b.Write(make([]byte, abi.ELFHeaderSize+segments*abi.ELFSegmentSize))
 	o.tables(release)
 	sections := o.finish()
 	if o.b.Len() > atClockGettime {
@@ -39,17 +41,17 @@ func Object(release uint32) []byte {
 	for _, f := range functions {
 		copy(image[f.at:], f.code)
 	}
-	copy(image, encoded(header{
-		Ident: [16]byte{0x7f, 'E', 'L', 'F', 2, 1, 1}, // 64 bits, little-endian
-		Type:  typeDyn, Machine: machine64, Version: 1, Entry: atClockGettime, Phoff: headerSize, Shoff: sections,
-		Ehsize: headerSize, Phentsize: segmentSize, Phnum: segments,
+	copy(image, abi.Bytes(&abi.ELFHeader{
+		Ident: abi.ELFIdent,
+		Type:  abi.ET_DYN, Machine: abi.EM_X86_64, Version: 1, Entry: atClockGettime, Phoff: abi.ELFHeaderSize, Shoff: sections,
+		Ehsize: abi.ELFHeaderSize, Phentsize: abi.ELFSegmentSize, Phnum: segments,
 		Shentsize: sectionSize, Shnum: uint16(len(o.sections)), SectionNames: uint16(len(o.sections) - 1),
 	}))
-	copy(image[headerSize:], encoded([segments]segment{
-		{Type: segLoad, Flags: readable | executable, FileSize: pageSize, MemSize: pageSize, Align: pageSize},
-		o.segment(segDynamic, ".dynamic"),
-		o.segment(segNote, ".note"),
-		o.segment(segUnwind, ".eh_frame_hdr"),
+	copy(image[abi.ELFHeaderSize:], encoded([segments]abi.ELFSegment{
+		{Type: abi.PT_LOAD, Flags: abi.PF_R | abi.PF_X, FileSize: pageSize, MemSize: pageSize, Align: pageSize},
+		o.segment(abi.PT_DYNAMIC, ".dynamic"),
+		o.segment(abi.PT_NOTE, ".note"),
+		o.segment(abi.PT_GNU_EH_FRAME, ".eh_frame_hdr"),
 	}))
 	return image
 }
@@ -110,9 +112,9 @@ func (o *object) section(name string, s section, content []byte) int {
 func (o *object) offset(name string) uint64 { return o.sections[o.numbers[name]].Offset }
 
 // segment is the program header of a section.
-func (o *object) segment(t uint32, name string) segment {
+func (o *object) segment(t uint32, name string) abi.ELFSegment {
 	s := &o.sections[o.numbers[name]]
-	return segment{Type: t, Flags: readable, Offset: s.Offset, VAddr: s.Addr, PAddr: s.Addr, FileSize: s.Size, MemSize: s.Size, Align: s.Align}
+	return abi.ELFSegment{Type: t, Flags: abi.PF_R, Offset: s.Offset, VAddr: s.Addr, PAddr: s.Addr, FileSize: s.Size, MemSize: s.Size, Align: s.Align}
 }
 
 // finish adds the functions, the names of the sections and their headers, and returns where these

@@ -21,17 +21,25 @@ func (p *Place) writeDetour(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\nDETOUR    of %s at %#x, as it %s\n", count(len(p.Layout.Code), "byte"), p.Layout.Entry, what)
 	p.writePath(w)
+	p.writeCode(w, p.Layout.Entry, p.Layout.Code)
+	p.writeCode(w, p.Layout.Slow, p.Layout.Apart)
+}
+
+// writeCode lists code of the detour that is at an address.
+func (p *Place) writeCode(w io.Writer, from uint64, code []byte) {
 	var f folder
-	for at := 0; at < len(p.Layout.Code); {
-		addr := p.Layout.Entry + uint64(at)
-		in, text := p.asm(addr, p.Layout.Code[at:])
-		r := listing.Row{Label: short(addr), Code: p.Layout.Code[at:][:in.Len], Text: text}
+	for at := 0; at < len(code); {
+		addr := from + uint64(at)
+		in, text := p.asm(addr, code[at:])
+		r := listing.Row{Label: short(addr), Code: code[at:][:in.Len], Text: text}
 		if title := p.part(addr, &in); title != "" {
 			f.flush(w)
 			f.doing = ""
 			fmt.Fprintf(w, " %s\n", title)
 		}
-		if addr < p.Layout.Resume {
+		if p.inFused(addr) {
+			r.Note = p.fusedNote(addr, &in)
+		} else if addr < p.Layout.Resume {
 			r.Note = p.wayNote(at, &in)
 		} else {
 			r.Note = p.copyNote(addr, &in)
@@ -68,14 +76,14 @@ func short(addr uint64) string { return fmt.Sprintf("..%08x", uint32(addr)) }
 // part is the title of the part of the detour that begins at addr.
 func (p *Place) part(addr uint64, in *insn.Inst) string {
 	switch {
-	case addr == p.Layout.Resume:
-		return "resume: the copy. A hit of the INT3 continues here, too"
-	case addr > p.Layout.Resume:
-	case addr == p.Layout.Slow:
-		return "a hit inside of another one, or of a program: the general way, after all"
+	case addr == p.Layout.Slow && p.inFused(addr):
+		return "a hit inside of another one or of a program, or without its key: the general way, after all"
 	case addr == p.Layout.Fused:
 		return "fused: the program itself. A hit of the only probe begins here"
 	case p.inFused(addr):
+	case addr == p.Layout.Resume:
+		return "resume: the copy. A hit of the INT3 continues here, too"
+	case addr > p.Layout.Resume:
 	case in.IsPushf():
 		return "the handlers"
 	case p.returnOnly() && addr == p.Layout.Entry+p.checkLen():
@@ -88,16 +96,18 @@ func (p *Place) part(addr uint64, in *insn.Inst) string {
 
 // inFused reports whether an address is in the code that has the program in it.
 func (p *Place) inFused(addr uint64) bool {
-	return p.Layout.Fused != 0 && addr >= p.Layout.Slow && addr < p.Layout.Resume
+	return p.Layout.Fused != 0 && addr >= p.Layout.Slow && addr < p.Layout.Past
 }
 
 // fusedNote explains an instruction there.
 func (p *Place) fusedNote(addr uint64, in *insn.Inst) string {
 	switch {
-	case in.Flow == insn.Jcc && in.Target(addr) == p.Layout.Slow:
+	case in.Flow == insn.Jcc && in.Target(addr)-p.Layout.Slow < p.Layout.Fused-p.Layout.Slow:
 		return "--> the general way"
 	case in.Flow == insn.Jmp && addr < p.Layout.Fused:
 		return "--> the handlers"
+	case in.Flow == insn.Jmp && in.Target(addr) == p.Layout.Resume:
+		return "--> resume"
 	case in.Flow == insn.Jcc && in.Target(addr)-p.Fn.Addr < uint64(len(p.Fn.Code)):
 		return "--> morestack"
 	}
@@ -140,8 +150,6 @@ func (p *Place) wayNote(at int, in *insn.Inst) string {
 	addr := p.Layout.Entry + uint64(at)
 	reg := in.RMReg()
 	switch {
-	case p.inFused(addr):
-		return p.fusedNote(addr, in)
 	case in.Flow == insn.Jcc && in.Target(addr)-p.Fn.Addr < uint64(len(p.Fn.Code)):
 		return "--> morestack"
 	case in.IsPushf():
@@ -174,8 +182,7 @@ func (p *Place) copyNote(addr uint64, in *insn.Inst) string {
 	if at.Pushed {
 		return "... and the call"
 	}
-	start, begins := c.At(at.IP)
-	if !begins || start != addr {
+	if start, begins := c.At(at.IP); !begins || start != addr {
 		if in.Flow == insn.Jmp && at.IP == uint64(p.Addr)+uint64(p.Size) {
 			return "--> after region"
 		}

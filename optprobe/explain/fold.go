@@ -17,7 +17,7 @@ type folder struct {
 // few rows are printed all the same.
 const few = 2
 
-// doings is what comes behind a note.
+// doings is what comes after a note.
 var doings = map[string]string{
 	noteOwn:   "find the trap stack",
 	noteStack: "save the registers as a trap does, enter the trap's g",

@@ -134,6 +134,9 @@ func (p *Place) draft() {
 	}
 	p.Layout = Layout{
 		Entry: uint64(d.Entry), Resume: uint64(d.Resume), Len: uint64(d.Len), Code: code,
-		Slow: uint64(d.Slow), Fused: uint64(d.Fused),
+		Slow: uint64(d.Slow), Fused: uint64(d.Fused), Past: uint64(d.Past),
+	}
+	if d.Apart != 0 && d.Fused != 0 {
+		p.Layout.Apart = optprobe.Live(d.Slow, int(d.Past-d.Slow))
 	}
 }

@@ -33,8 +33,10 @@ type Place struct {
 type Layout struct {
 	Entry  uint64 // where the jump leads
 	Resume uint64 // where the copy begins
-	Slow   uint64 // where the code begins that has the program in it, if there is any; up to Resume
+	Slow   uint64 // where the code begins that has the program in it, if there is any
 	Fused  uint64 // where that is entered
+	Past   uint64 // where it ends
+	Apart  []byte // it, if it is no part of Code
 	Len    uint64 // bytes of the function that the copy executes or the jump replaces
 	Code   []byte
 }
@@ -83,6 +85,8 @@ func (p *Place) verdict() string {
 		return "Not probed. A probe here would be hit by an INT3: see WHY NOT."
 	case p.Fused:
 		return "Probed and hit by a JUMP to the program itself: [OPTIMIZED], fused."
+	case p.Stub != nil:
+		return "Probed and hit by an INT3 that leads to the program itself: fused. No jump: see WHY NOT."
 	case p.Jumped && p.Unfit != "":
 		return "Probed and hit by a JUMP: [OPTIMIZED]. Not fused: " + p.Unfit + "."
 	case p.Jumped:

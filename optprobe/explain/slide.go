@@ -9,7 +9,7 @@ import (
 	"sonde/arch/amd64/listing"
 )
 
-// Slide draws what of the place goes on a slide, of at most listing.Height lines: how it is
+// Slide draws what of the place is drawn on a slide, of at most listing.Height lines: how it is
 // hit, what a jump overwrites, and what leads to where; not the code of the detour.
 func (p *Place) Slide(w io.Writer) error {
 	var b bytes.Buffer

@@ -7,7 +7,7 @@ import (
 	"sonde/kprobes/place"
 )
 
-// ways says what becomes of the instruction behind a breakpoint.
+// ways says what becomes of the instruction after a breakpoint.
 var ways = [...]string{
 	place.Refused:  "refused: it cannot be single-stepped",
 	place.Emulated: "emulated on the saved registers",
@@ -22,7 +22,7 @@ var ways = [...]string{
 // inDetour is the same for a jump.
 const inDetour = "run as a copy in the detour, which jumps back"
 
-// writeTiers says for each set of handlers how a hit comes and goes on.
+// writeTiers says for each set of handlers how a hit comes and continues.
 func (p *Place) writeTiers(w io.Writer) {
 	tier := func(handlers, hit, then string) { fmt.Fprintf(w, "  %-22s %-6s %s\n", handlers, hit, then) }
 	fmt.Fprintln(w)

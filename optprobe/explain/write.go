@@ -94,6 +94,9 @@ func (p *Place) writeProbes(w io.Writer) {
 		if k.Disabled {
 			note = ", disabled"
 		}
+		if k.Fused > 0 {
+			note = fmt.Sprintf(", %d of them by the program itself%s", k.Fused, note)
+		}
 		fmt.Fprintf(w, "  %s  %s%s\n", k.Kind, count(int(k.Ledger.Entered), "hit"), note)
 		for _, h := range k.Handlers {
 			fmt.Fprintln(w, listing.Cut("     "+h, listing.Width))

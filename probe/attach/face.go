@@ -32,7 +32,7 @@ type Row struct {
 	Line   string // in the file list; "": the kind has only the table, under that name
 	Key    string // before the counts
 	Ledger ledger.Ledger
-	Place  string // behind them
+	Place  string // after them
 }
 
 // faces are those of all kinds.

@@ -7,20 +7,31 @@ type Fuser interface {
 	//
 	// Context: any.
 	Ready() bool
-	// Fuse returns the code for a place, and which registers it changes, of those that it may. The code goes on behind its
-	// end, runs at any address, and does not fault. Each of its effects is one instruction.
+	// Fuse compiles the handler for a place.
 	//
-	// Errors: why the handler cannot be compiled for this place.
-	Fuse(at *Fusion) (code []byte, changes []uint8, err error)
+	// Errors: why it cannot be compiled there.
+	Fuse(at *Fusion) (*Fused, error)
+}
+
+// Fused is the code of a hit: it counts it, and does what the handler does. It continues after its end, runs at any address,
+// and does not fault. Each of its effects is one instruction.
+type Fused struct {
+	Code    []byte
+	Changes []uint8 // registers, of those that it may change
+	// Bails is where the 4 bytes of the distances of jumps are that lead to where the handler is called after all. Nothing
+	// has happened then, but that trap.OffsetRunning says that a program runs.
+	Bails []int
 }
 
 // A Fusion is what code finds at a place, and may do there. Registers have their hardware numbers.
 type Fusion struct {
 	IP     uint64  // what the handler is told
-	Free   []uint8 // registers that nobody needs
+	Count  int32   // at GS: what counts hits, 8 bytes
+	Free   []uint8 // registers that nothing needs
 	Others []uint8 // registers that can be saved, the best first
 	Most   int     // of Others
-	Stack  bool    // AX has something else, and what it had is at SP
+	// Stack has registers that have something else, and how many bytes above SP what they had is.
+	Stack map[uint8]uint8
 }
 
 // A Refitter is an Attachment of a kind that knows Fusers.

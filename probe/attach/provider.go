@@ -140,7 +140,7 @@ type Place struct {
 	Link  *Link
 	Site  *Site  // what was asked for: it may be a pattern
 	Where string // as lists show it: vfs.Read+0x0, /bin/sh:0x1ed880, sys:openat
-	Addr  uint64 // of an instruction or of data; 0: it has none, or one in each process
+	Addr  uint64 // of an instruction or of data, 0: it has none, or one in each process; of a system call, its number
 
 	Convention goabi.Convention // of a function of a program; attaching says it
 }

@@ -42,7 +42,7 @@ type Site struct {
 
 	File   string // Program: its file; "" with a PID and an Addr. Line: the source file
 	Symbol string // a function, a variable or a system call; it may be a pattern
-	Offset uint64 // behind Symbol; in File, if that is given and Symbol is ""
+	Offset uint64 // after Symbol; in File, if that is given and Symbol is ""
 	Addr   uint64 // if Symbol and File are ""
 	Line   int    // from 1
 
@@ -51,6 +51,7 @@ type Site struct {
 	Later  bool   // Watch: in the process, it may be mapped later; it cannot be typed
 
 	Cookie uint64 // distinguishes the places of one link for the handler; it cannot be typed
+	Stands bool   // for a tracepoint, whose record hits have in Data; it cannot be typed
 
 	Hz     int           // Tick: interrupts per second, on each CPU
 	Period time.Duration // Every

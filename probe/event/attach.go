@@ -21,7 +21,7 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (attach.Attachment, 
 	return attach.Each(sites, func(s *attach.Site) (attach.Attachment, grace.Change, error) { return newPoint(l, s) })
 }
 
-// A point is a tracepoint that a link is attached to.
+// A point is a tracepoint that a link is attached to. It implements attach.Attachment.
 type point struct {
 	event *Event
 	place *attach.Place
@@ -30,7 +30,7 @@ type point struct {
 	last  []last       // by CPU
 }
 
-// last is what a CPU ran last.
+// last is what a CPU runs: see fillRuntime.
 type last struct {
 	g     uintptr // the runtime never frees one
 	since int64   // ns since boot
@@ -51,7 +51,7 @@ func newPoint(l *attach.Link, s *attach.Site) (_ attach.Attachment, c grace.Chan
 	}
 	sites, err := attach.ParseSites(e.places...)
 	for i := range sites {
-		sites[i].Cookie = s.Cookie
+		sites[i].Cookie, sites[i].Stands = s.Cookie, true
 	}
 	if err == nil {
 		p.inner, c, err = attach.Begin(sites, p.hit, o)
@@ -62,7 +62,6 @@ func newPoint(l *attach.Link, s *attach.Site) (_ attach.Attachment, c grace.Chan
 	return p, c, nil
 }
 
-// Detach is part of attach.Attachment.
 func (p *point) Detach() grace.Change { return p.inner.Detach() }
 
 // Enable is part of attach.Attachment.
@@ -70,7 +69,6 @@ func (p *point) Detach() grace.Change { return p.inner.Detach() }
 // Errors: those of attach.Link's Enable.
 func (p *point) Enable(on bool) error { return p.inner.Enable(on) }
 
-// Places is part of attach.Attachment.
 func (p *point) Places() []attach.Placed {
 	at := attach.Placed{Place: p.place, Way: "probe", Ledger: p.inner.Ledger()}
 	for _, in := range p.inner.Places() {

@@ -2,10 +2,10 @@
 //
 // Nothing in the kernel calls a tracepoint. Each is another name for a place that can be probed, with a
 // record of what is found there, whose fields are where the file format in /sys/kernel/tracing/events says.
-// So a tracepoint costs nothing when nobody is attached. The handler finds the record in the Data of the hit.
+// So a tracepoint costs nothing when nothing is attached. The handler finds the record in the Data of the hit.
 //
 // For a goroutine that runs for no program, pid is 0x400000 plus its number, as for programs of eBPF, and comm
-// is kernel.
+// is kernel. The scheduler is 0, swapper.
 package event
 
 import (
@@ -40,7 +40,7 @@ type Field struct {
 	Text   bool // an array of characters that ends with a 0
 	Loc    bool // where such an array is: its offset in the record, and 65536 times its length
 
-	// Word is the offset behind the record of a word with the value; of a text, of its address, and a word with its
+	// Word is the offset after the record of a word with the value; of a text, of its address, and a word with its
 	// length follows. It is for scripts, which so need not know how long fields are.
 	Word int
 }
@@ -87,7 +87,7 @@ const (
 	room    = bpf.RecordSize
 )
 
-// layout gives each field its place, one behind the other and aligned.
+// layout gives each field its place, one after the other and aligned.
 func (e *Event) layout(id int) {
 	e.ID = id
 	at := common

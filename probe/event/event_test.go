@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"sonde/arch/amd64"
-	"sonde/kernel/vfs"
 	"sonde/probe/attach"
 )
 
@@ -128,20 +127,5 @@ func TestHit(t *testing.T) {
 	p.hit(&attach.Hit{Regs: &amd64.Regs{BX: 7}})
 	if got != "serial" {
 		t.Errorf("%q", got)
-	}
-}
-
-func TestFiles(t *testing.T) {
-	tree := vfs.New()
-	if err := Mount(tree); err != nil {
-		t.Fatal(err)
-	}
-	got, err := tree.ReadFile("sys/kernel/tracing/events/sched/sched_switch/id")
-	if err != nil || string(got) != "100\n" {
-		t.Errorf("%q, %v", got, err)
-	}
-	got, err = tree.ReadFile("sys/kernel/debug/tracing/available_events")
-	if err != nil || strings.Count(string(got), "\n") != len(events) {
-		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -30,7 +30,7 @@ func (p *point) hit(h *attach.Hit) {
 	e := p.event
 	*(*uintptr)(unsafe.Pointer(&r.event)) = uintptr(unsafe.Pointer(e)) // no write barrier: the table has it
 	r.free, r.none = textsAt(e), false
-	_, tid, _ := who(running(h))
+	_, tid, _ := who(goroutine(h))
 	r.put(0, 2, uint64(e.ID))
 	r.put(2, 2, 0)
 	r.put(4, 4, uint64(tid))
@@ -99,6 +99,8 @@ type Programs struct {
 	Sent func(process, queue, info unsafe.Pointer) (sig, errno, code int32, group bool)
 	// Taken says what happens at a signal, and with which code it came to the thread.
 	Taken func(thread unsafe.Pointer, sig int) (errno, code int32, handler, flags uint64)
+	// Faulted says which address a thread's program has accessed without a page there, and from where.
+	Faulted func(thread unsafe.Pointer) (addr, ip, code uint64)
 }
 
 var programs atomic.Pointer[Programs]
@@ -126,10 +128,13 @@ func pointer(word uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Poin
 // priority is what all have.
 const priority = 120
 
-func fillSwitch(p *point, r *record, h *attach.Hit) {
-	l := &p.last[cpuOf(h)]
-	next, prev := pointer(h.Regs.AX), pointer(uint64(l.g))
-	l.g = uintptr(next)
+// fillSwitch: a goroutine leaves its CPU to the scheduler, or that gives the CPU to one. The scheduler is what Linux
+// calls swapper, also where it is not idle.
+func fillSwitch(_ *point, r *record, h *attach.Hit) {
+	prev, next := goroutine(h), unsafe.Pointer(nil)
+	if prev == nil {
+		next = pointer(h.Regs.AX)
+	}
 	_, tid, comm := who(prev)
 	r.text(0, comm)
 	r.number(1, uint64(tid))
@@ -143,22 +148,32 @@ func fillSwitch(p *point, r *record, h *attach.Hit) {
 	r.number(8, goid(next))
 }
 
-// state is what Linux calls TASK_RUNNING or TASK_INTERRUPTIBLE.
+// state is what Linux calls TASK_RUNNING, TASK_INTERRUPTIBLE, EXIT_DEAD or, of the scheduler, TASK_REPORT_IDLE: that never
+// waits for a CPU.
 func state(g unsafe.Pointer) uint64 {
-	if g != nil && !runs(g) {
-		return 1
+	const interruptible, dead, idle = 1, 16, 128
+	switch {
+	case g == nil:
+		return idle
+	case ended(g):
+		return dead
+	case runs(g):
+		return 0
 	}
-	return 0
+	return interruptible
 }
 
+// fillRuntime: a goroutine leaves its CPU, which it got when that was noted.
 func fillRuntime(p *point, r *record, h *attach.Hit) {
-	l := &p.last[cpuOf(h)]
-	now := timeOf(h)
-	prev, since := pointer(uint64(l.g)), l.since
-	l.g, l.since = uintptr(h.Regs.AX), now
-	if r.none = prev == nil; r.none {
+	l, prev := &p.last[cpuOf(h)], goroutine(h)
+	if prev == nil {
+		l.g, l.since = uintptr(h.Regs.AX), timeOf(h)
+	}
+	if r.none = prev == nil || l.g != uintptr(prev); r.none {
 		return
 	}
+	now, since := timeOf(h), l.since
+	l.g = 0
 	_, tid, comm := who(prev)
 	r.text(0, comm)
 	r.number(1, uint64(tid))
@@ -240,6 +255,26 @@ func fillDeliver(_ *point, r *record, h *attach.Hit) {
 	}
 }
 
+func fillUserFault(_ *point, r *record, h *attach.Hit) {
+	if k := r.known(); k != nil {
+		addr, ip, code := k.Faulted(pointer(h.Regs.AX))
+		r.number(0, addr)
+		r.number(1, ip)
+		r.number(2, code)
+	}
+}
+
+// fillKernelFault: the kernel looks for the page before it accesses the program's memory, so that there is no exception.
+func fillKernelFault(_ *point, r *record, h *attach.Hit) {
+	const write, wants = 2, 2 // as the processor and as linux/space has them
+	r.number(0, h.Regs.BX)
+	r.number(1, h.IP)
+	r.number(2, 0)
+	if h.Regs.CX == wants {
+		r.number(2, write)
+	}
+}
+
 // fillIRQ: of a device, irq is the number of its line, of others that of the vector.
 func fillIRQ(p *point, r *record, h *attach.Hit) {
 	n, name := interrupt(p, h)
@@ -265,7 +300,7 @@ func fillPage(_ *point, r *record, h *attach.Hit) {
 
 func fillCreate(_ *point, r *record, h *attach.Hit) {
 	r.number(0, goid(pointer(h.Regs.AX)))
-	r.number(1, goid(running(h)))
+	r.number(1, goid(goroutine(h)))
 }
 
 func fillGoroutine(_ *point, r *record, h *attach.Hit) { r.number(0, goid(pointer(h.Regs.AX))) }

@@ -14,7 +14,8 @@ const maxCPUs = 1
 
 func cpuOf(*attach.Hit) int                              { return 0 }
 func timeOf(*attach.Hit) int64                           { return 0 }
-func running(*attach.Hit) unsafe.Pointer                 { return nil }
+func goroutine(*attach.Hit) unsafe.Pointer               { return nil }
+func ended(unsafe.Pointer) bool                          { return false }
 func goid(unsafe.Pointer) uint64                         { return 0 }
 func threadOf(unsafe.Pointer) unsafe.Pointer             { return nil }
 func waits(unsafe.Pointer) string                        { return "select" }

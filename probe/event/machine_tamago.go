@@ -19,19 +19,8 @@ const maxCPUs = trap.MaxCPUs
 func cpuOf(h *attach.Hit) int    { return h.CPU() }
 func timeOf(h *attach.Hit) int64 { return h.Time() }
 
-// running returns the goroutine that was hit, also where that has switched to its M's own stack.
-func running(h *attach.Hit) unsafe.Pointer {
-	g := trap.G(h.Regs)
-	if g == nil {
-		return nil
-	}
-	if m := *(*unsafe.Pointer)(unsafe.Add(g, goruntime.GM)); m != nil {
-		if current := *(*unsafe.Pointer)(unsafe.Add(m, goruntime.MCurg)); current != nil {
-			return current
-		}
-	}
-	return g
-}
+// goroutine returns the goroutine that was hit, also where that has switched to its M's own stack; nil: the scheduler was.
+func goroutine(h *attach.Hit) unsafe.Pointer { return goruntime.Current(trap.G(h.Regs)) }
 
 func goid(g unsafe.Pointer) uint64              { return goruntime.Goid(g) }
 func threadOf(g unsafe.Pointer) unsafe.Pointer  { return goruntime.ThreadOf(g) }
@@ -42,6 +31,8 @@ func runs(g unsafe.Pointer) bool {
 	is, _ := goruntime.Goroutine(g)
 	return is
 }
+
+func ended(g unsafe.Pointer) bool { return goruntime.Ended(g) }
 
 func collections() uint32 {
 	_, ended := goruntime.GC()

@@ -10,11 +10,11 @@ func ulong(name string) Field { return Field{Name: name, Type: "unsigned long", 
 func u64(name string) Field   { return Field{Name: name, Type: "unsigned long", Size: 8} }
 
 // events are the tracepoints. Those without a place are of programs: see Place. Fields have Linux's names where Linux has them; a goroutine's number is in a
-// field of ours behind those.
+// field of ours after those.
 //
 // Source: Linux, include/trace/events, for the fields and their order.
 var events = []*Event{
-	{System: "sched", Name: "sched_switch", places: []string{"runtime.execute"}, fill: fillSwitch, Fields: []Field{
+	{System: "sched", Name: "sched_switch", places: []string{"runtime.dropg", "runtime.execute"}, fill: fillSwitch, Fields: []Field{
 		text("prev_comm"), pid("prev_pid"), int4("prev_prio"), long("prev_state"), text("next_comm"), pid("next_pid"), int4("next_prio"), u64("prev_goid"), u64("next_goid")}},
 	{System: "sched", Name: "sched_wakeup", places: []string{"runtime.ready"}, fill: fillWakeup, Fields: []Field{
 		text("comm"), pid("pid"), int4("prio"), int4("target_cpu"), u64("goid")}},
@@ -26,7 +26,7 @@ var events = []*Event{
 		loc("filename"), pid("pid"), pid("old_pid")}},
 	{System: "sched", Name: "sched_process_exit", fill: fillExit, Fields: []Field{
 		text("comm"), pid("pid"), int4("prio")}},
-	{System: "sched", Name: "sched_stat_runtime", places: []string{"runtime.execute"}, fill: fillRuntime, Fields: []Field{
+	{System: "sched", Name: "sched_stat_runtime", places: []string{"runtime.dropg", "runtime.execute"}, fill: fillRuntime, Fields: []Field{
 		text("comm"), pid("pid"), u64("runtime"), u64("goid")}},
 	{System: "signal", Name: "signal_generate", fill: fillGenerate, Fields: []Field{
 		int4("sig"), int4("errno"), int4("code"), text("comm"), pid("pid"), int4("group"), int4("result")}},
@@ -45,10 +45,12 @@ var events = []*Event{
 	{System: "go", Name: "gc_end", places: []string{"ret:runtime.gcMarkTermination"}, fill: fillGC, Fields: []Field{u64("num")}},
 	{System: "go", Name: "stack_grow", places: []string{"runtime.copystack"}, fill: fillStack, Fields: []Field{u64("goid"), u64("old_size"), u64("new_size")}},
 	{System: "go", Name: "mallocgc", places: []string{"runtime.mallocgc"}, fill: fillMalloc, Fields: []Field{u64("size"), u64("type")}},
+	{System: "exceptions", Name: "page_fault_user", fill: fillUserFault, Fields: []Field{ulong("address"), ulong("ip"), ulong("error_code")}},
+	{System: "exceptions", Name: "page_fault_kernel", fill: fillKernelFault, Fields: []Field{ulong("address"), ulong("ip"), ulong("error_code")}},
 }
 
 // interrupts are the functions that handle interrupts: of devices, of the timer, and to be woken.
-var interrupts = []string{"sonde/kernel/irq.legacy", "sonde/kernel/irq.timer", "sonde/kernel/irq.wake"}
+var interrupts = []string{"sonde/kernel/irq.device", "sonde/kernel/irq.timer", "sonde/kernel/irq.wake"}
 
 func returned(places []string) (all []string) {
 	for _, p := range places {

@@ -14,7 +14,7 @@ const (
 	Enters           // a handler in role a is about to be called
 	Off              // a probe is disabled: its handler is not called
 	Returned         // a handler in role b has returned a
-	TookOver         // a handler has returned non-zero: execution goes on where it has set IP
+	TookOver         // a handler has returned non-zero: execution continues where it has set IP
 	Replaced         // the return address b, at stack address a, has been replaced
 	Unnoted          // the call is not noted: no instance is free, or the entry handler declined it
 	Copied           // a jprobe's handler is about to be called, with b words copied from stack address a
@@ -26,28 +26,28 @@ const (
 	Emulates         // the instruction is about to be emulated; it reads at a, pushes b (0: does not)
 	Emulated         // that is done
 	Decided          // the stack check has been decided: SP was a, the limit b
-	Stepped          // #DB behind the copy
-	PutBack          // IP and flags are those behind the original again
+	Stepped          // #DB after the copy
+	PutBack          // IP and flags are those after the original again
 	Faulted          // the instruction has raised exception a
 	Trampoline       // the function has returned to the trampoline
 	GoesBack         // the trampoline is about to return to IP
 	Nested           // a hit inside a handler, at address a: its handlers are not called
 	Abandoned        // a handler has been abandoned
 	Watched          // #DB of debug register b; a: what DR6 says
-	Accessed         // what is watched was a, and is b; Probe is the address behind the access
-	GoesOn           // the CPU goes on at IP; a is not 0 if the RF flag keeps the instruction from being hit again
+	Accessed         // what is watched was a, and is b; Probe is the address after the access
+	GoesOn           // the CPU continues at IP; a is not 0 if the RF flag keeps the instruction from being hit again
 	Awaited          // a call is noted whose return address b, at stack address a, stays: its exits have probes
 	Exited           // the function has returned, by an instruction that has a probe
 	Calls            // the system call number a is about to be made in place of the program's instruction
 	Called           // that is done
 	Died             // the thread has ended in the hit
-	Leaves           // a witness behind the probed code has seen it go on
+	Leaves           // a witness after the probed code has seen it go on
 )
 
 // Roles of handlers.
 const (
 	Pre    = iota // before the instruction
-	Post          // behind it
+	Post          // after it
 	Entry         // of a return probe, when the function is entered
 	Return        // when it has returned
 	Watch         // of a watchpoint

@@ -53,7 +53,7 @@ type Kind struct {
 	// handlers, because these could not be ended.
 	// Context: trap.
 	Watching func(id int, on bool)
-	// Hit, if not nil, returns the frame of the hit that goes on on a CPU, in a handler or around it; 0: none does.
+	// Hit, if not nil, returns the frame of the hit that is in progress on a CPU, in a handler or around it; 0: none does.
 	// Context: trap.
 	Hit func(id int) (frame uintptr)
 
@@ -85,7 +85,7 @@ func (k *Kind) on(id int) *State {
 var disarmer irq.Event
 
 // Init connects this package with traps: the runtime's software interrupt (overlay, sonde_abandon.go),
-// exceptions, and NMIs that nobody else takes.
+// exceptions, and NMIs that nothing else takes.
 //
 // Context: boot, goroutine.
 func Init() {

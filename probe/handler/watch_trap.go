@@ -84,8 +84,7 @@ func watching(id int, on bool) {
 // suspect reports whether CPU i is in a handler in which it was at the last check.
 func (w *sighting) suspect(i int) (same bool) {
 	for n, k := range kinds[:count] {
-		seq := k.on(i).current()
-		if w.seen[n].Swap(seq) == seq && seq != 0 {
+		if seq := k.on(i).current(); w.seen[n].Swap(seq) == seq && seq != 0 {
 			same = true
 		}
 	}
@@ -120,8 +119,7 @@ func (w *sighting) measure(id int, r *amd64.Regs) {
 			in, frame = n, s.Frame
 		}
 	}
-	limit := Limit.Get() * 1e6
-	if in < 0 || limit == 0 || w.ran[in].ns <= limit {
+	if limit := Limit.Get() * 1e6; in < 0 || limit == 0 || w.ran[in].ns <= limit {
 		return
 	}
 	switch s := kinds[in].on(id); {

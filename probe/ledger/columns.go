@@ -18,9 +18,7 @@ var widths = map[string]int{
 }
 
 // Head is the heading of the columns.
-func (c Columns) Head() string {
-	return c.line(func(name string) any { return name })
-}
+func (c Columns) Head() string { return c.line(func(name string) any { return name }) }
 
 // Row is what the columns say of a ledger.
 func (c Columns) Row(l Ledger) string {

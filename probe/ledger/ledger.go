@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"sync/atomic"
+	"syscall"
 	"unsafe"
+
+	"sonde/kernel/cpu/percpu"
 )
 
 // A Ledger counts what became of every hit of a probe. Each hit that was entered has been handled or missed for one
@@ -33,9 +36,7 @@ func (l Ledger) reasons() uint64 { return l.Recursion + l.NoInst + l.Disarmed + 
 func (l Ledger) Missed() uint64 { return l.reasons() + l.Unset }
 
 // Unexplained is how many hits are missing from the ledger.
-func (l Ledger) Unexplained() int64 {
-	return int64(l.Entered-l.InFlight) - l.ended()
-}
+func (l Ledger) Unexplained() int64 { return int64(l.Entered-l.InFlight) - l.ended() }
 
 // Loss says what is unset, and why; "" if nothing is.
 func (l Ledger) Loss() string {
@@ -78,6 +79,33 @@ type Counter struct {
 	Flying atomic.Int64 // return probe: calls that have not returned
 	unset  atomic.Uint64
 	why    atomic.Pointer[string]
+	fused  atomic.Pointer[percpu.Tally]
+}
+
+// Fused returns where at GS code counts hits that it has both entered and handled.
+//
+// Errors: ENOMEM there is no room, ENOENT the probe is gone.
+func (c *Counter) Fused() (percpu.Offset, error) {
+	if c.fused.Load() == nil {
+		t, err := percpu.NewTally()
+		if err != nil {
+			return 0, err
+		}
+		if !c.fused.CompareAndSwap(nil, t) {
+			t.Close()
+		}
+	}
+	if at := c.fused.Load().At(); at != 0 {
+		return at, nil
+	}
+	return 0, syscall.ENOENT
+}
+
+// EndFused keeps what was counted at Fused, where nothing counts any more.
+func (c *Counter) EndFused() {
+	if t := c.fused.Load(); t != nil {
+		t.Close()
+	}
 }
 
 // Count counts e.
@@ -112,6 +140,10 @@ func (c *Counter) Ledger() Ledger {
 	l := settled(func() uint64 { return n(Entered) }, c.Flying.Load, func() Ledger {
 		return Ledger{Handled: n(Handled), Declined: n(Declined), NoInst: n(NoInst), Disarmed: n(Disarmed), Abandoned: n(Abandoned)}
 	})
+	if t := c.fused.Load(); t != nil {
+		n := t.Sum()
+		l.Entered, l.Handled = l.Entered+n, l.Handled+n
+	}
 	if why := c.why.Load(); why != nil {
 		l.Unset, l.Why = c.unset.Load(), *why
 	}

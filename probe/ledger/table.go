@@ -10,7 +10,8 @@ import (
 // and does not change. Writers must hold a lock of their own; readers see
 // each change as a whole.
 type Table[T any] struct {
-	p atomic.Pointer[[]atomic.Pointer[T]] // a power of two of entries
+	p   atomic.Pointer[[]atomic.Pointer[T]] // a power of two of entries
+	end T                                   // what unused entries point to; its address is 0
 	// guarded by the writers' lock:
 	live int
 	used int // live entries, and removed ones that left a gap in a chain
@@ -20,9 +21,13 @@ type Table[T any] struct {
 // minEntries is the least size of a table.
 const minEntries = 64
 
-// hash spreads addresses: Fibonacci hashing, with a factor that is small enough for
-// one instruction.
-func hash(addr uintptr) uintptr { return addr * 0x61c88647 >> 20 }
+// Factor and Shift make an address's hash: Fibonacci hashing, with a factor that is small enough for one instruction.
+const (
+	Factor = 0x61c88647
+	Shift  = 20
+)
+
+func hash(addr uintptr) uintptr { return addr * Factor >> Shift }
 
 // address returns the address of what is at v. Safe because: a T begins with it.
 func address[T any](v *T) uintptr { return *(*uintptr)(unsafe.Pointer(v)) }
@@ -41,6 +46,16 @@ func (t *Table[T]) First(addr uintptr) *T {
 	return (*atomic.Pointer[T])(unsafe.Add(unsafe.Pointer(unsafe.SliceData(*p)), i*unsafe.Sizeof((*p)[0]))).Load()
 }
 
+// Entries returns where the entries begin, and how many there are, a power of two. Code that reads them without Go finds
+// what is at addr, as a rule, where First does. They never become fewer; nil: there are none.
+func (t *Table[T]) Entries() (first unsafe.Pointer, n int) {
+	p := t.p.Load()
+	if p == nil {
+		return nil, 0
+	}
+	return unsafe.Pointer(unsafe.SliceData(*p)), len(*p)
+}
+
 // Find returns what is at addr, nil if there is nothing.
 //
 // Context: any.
@@ -51,8 +66,10 @@ func (t *Table[T]) Find(addr uintptr) *T {
 	}
 	all := *p
 	for i := hash(addr); ; i++ {
-		v := all[i&uintptr(len(all)-1)].Load()
-		if v == nil || address(v) == addr {
+		switch v := all[i&uintptr(len(all)-1)].Load(); {
+		case v == &t.end:
+			return nil
+		case address(v) == addr:
 			return v
 		}
 	}
@@ -61,8 +78,7 @@ func (t *Table[T]) Find(addr uintptr) *T {
 // Insert puts v in the table, which has nothing at its address.
 func (t *Table[T]) Insert(v *T) {
 	t.live++
-	p := t.p.Load()
-	if p != nil && 2*(t.used+1) <= len(*p) {
+	if p := t.p.Load(); p != nil && 2*(t.used+1) <= len(*p) {
 		if t.place(*p, v) {
 			t.used++
 		}
@@ -76,20 +92,24 @@ func (t *Table[T]) Insert(v *T) {
 func (t *Table[T]) place(all []atomic.Pointer[T], v *T) (free bool) {
 	for i := hash(address(v)); ; i++ {
 		e := &all[i&uintptr(len(all)-1)]
-		if old := e.Load(); old == nil || old == &t.gap {
+		if old := e.Load(); old == &t.end || old == &t.gap {
 			e.Store(v)
-			return old == nil
+			return old == &t.end
 		}
 	}
 }
 
 // rebuild makes a table without gaps, with v in it, and publishes it.
 func (t *Table[T]) rebuild(v *T) {
-	size := minEntries
+	_, size := t.Entries()
+	size = max(size, minEntries)
 	for size < 4*t.live {
 		size *= 2
 	}
 	all := make([]atomic.Pointer[T], size)
+	for i := range all {
+		all[i].Store(&t.end)
+	}
 	for old := range t.All {
 		t.place(all, old)
 	}
@@ -107,7 +127,7 @@ func (t *Table[T]) Remove(addr uintptr) {
 	for i := hash(addr); ; i++ {
 		e := &(*p)[i&uintptr(len(*p)-1)]
 		switch v := e.Load(); {
-		case v == nil:
+		case v == &t.end:
 			return
 		case address(v) == addr:
 			e.Store(&t.gap)
@@ -124,7 +144,7 @@ func (t *Table[T]) All(yield func(*T) bool) {
 		return
 	}
 	for i := range *p {
-		if v := (*p)[i].Load(); v != nil && v != &t.gap && !yield(v) {
+		if v := (*p)[i].Load(); v != &t.end && v != &t.gap && !yield(v) {
 			return
 		}
 	}

@@ -33,7 +33,8 @@ func (m *Map) Lookup(cpu int, key, value []byte) error {
 
 // Update sets the value of a key.
 //
-// Errors: EINVAL a size is not the map's; E2BIG there is no room for another key; EEXIST, ENOENT the
+// Errors: EINVAL a size is not the map's, or a prefix is longer than its keys; E2BIG there is no room for another key,
+// in a trie ENOSPC; EEXIST, ENOENT the
 // key is there, is not; EBUSY another CPU has been changing keys for long.
 func (m *Map) Update(cpu int, key, value []byte, how uint64) error {
 	if err := m.sizes(key, value); err != nil {
@@ -70,6 +71,10 @@ func (m *Map) Range(cpu int, f func(key, value []byte) bool) {
 	}
 	key, value := make([]byte, m.Spec.KeySize), make([]byte, m.Spec.ValueSize)
 	t := m.table(cpu)
+	if m.isTrie() {
+		m.rangePrefixes(key, value, f)
+		return
+	}
 	if !m.isHash() {
 		for i := range m.Spec.MaxEntries {
 			binary.LittleEndian.PutUint32(key, i)
@@ -82,6 +87,20 @@ func (m *Map) Range(cpu int, f func(key, value []byte) bool) {
 	for i := range m.mask + 1 {
 		e := m.entry(t, i)
 		if w := e.word.Load(); w&stateMask == full && m.copyEntry(e, w, at(key), at(value)) && !f(key, value) {
+			return
+		}
+	}
+}
+
+// rangePrefixes is Range for a trie, with room for a key and a value.
+func (m *Map) rangePrefixes(key, value []byte, f func(key, value []byte) bool) {
+	for i := range 2 * m.Spec.MaxEntries {
+		n := m.node(i + 1)
+		w := n.word.Load()
+		if w == unused {
+			return // as all after it
+		}
+		if m.copyNode(n, w, at(key), at(value)) && !f(key, value) {
 			return
 		}
 	}
@@ -153,6 +172,6 @@ func (m *Map) sizes(key, value []byte) error {
 
 func (m *Map) failed(what string, key []byte, errno syscall.Errno) error {
 	why := map[syscall.Errno]string{syscall.ENOENT: "there is nothing", syscall.EEXIST: "the key is there", syscall.E2BIG: "there is no room",
-		syscall.EBUSY: "it is being changed", syscall.EINVAL: "this is not possible in a map of this type"}[errno]
+		syscall.ENOSPC: "there is no room", syscall.EBUSY: "it is being changed", syscall.EINVAL: "this is not possible in a map of this type"}[errno]
 	return refusal.New(errno, "map %s: %s %x: %s", m.Spec.Name, what, key, why)
 }

@@ -138,7 +138,7 @@ func (a *arena) collect() {
 	}
 }
 
-// giveUp frees memory that nobody uses. Called with mu held.
+// giveUp frees memory that nothing uses. Called with mu held.
 func (a *arena) giveUp(mem []byte) {
 	a.used -= int64(len(mem))
 	if len(mem) > frame.BlockSize {

@@ -46,7 +46,7 @@ func (p *pool) take(n int) (uintptr, error) {
 	return 0, refusal.New(syscall.ENOMEM, "no room for %d bytes of machine code: %d bytes are for all programs", n, len(p.used)*unit)
 }
 
-// put takes back n bytes that nobody executes any more.
+// put takes back n bytes that nothing executes any more.
 func (p *pool) put(at uintptr, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

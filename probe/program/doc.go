@@ -12,7 +12,7 @@
 //
 // A program that is hit while another one runs on the same CPU does not run, and is counted (Prog,
 // Recursion). So per-CPU maps need no atomic operations. A word per CPU decides
-// (trap.OffsetRunning): 0, or where on the stack a program runs. A program that uses no maps and calls no
+// (trap.OffsetRunning): 0, or where on the stack a program runs, or 1 if it is fused and has looked for a key. A program that uses no maps and calls no
 // helpers has nothing to protect, and does not look at the word.
 //
 // A program stays until its owner has closed it and no file in /sys/fs/bpf stands for it or for one of its
@@ -24,7 +24,7 @@
 // # Maps
 //
 // Their memory is outside the Go heap and has no pointers (arena.go). Programs reach values through
-// pointers; goroutines copy. Hashes are open tables, probed for 64 places at most (hash_trap.go). A
+// pointers; goroutines copy. Hashes are open tables, probed for 64 places at most (hash_trap.go); fused programs look at four (fuse.go, bpf/jit/fuse_hash.go). A
 // per-CPU map is a table for each CPU, which only this CPU's programs change. A hash that evicts removes the
 // entry that was used least recently, of those near where a new one is to go (lru_trap.go). Queues
 // (queue_trap.go) and stack traces (stack_trap.go) are places in a row. A map of maps has the addresses of

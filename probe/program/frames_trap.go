@@ -11,8 +11,7 @@ import (
 
 // userStack stores where the process is that was hit, and which calls led there, and returns how many.
 func userStack(hit *attach.Hit, cpu int, pcs []uintptr) int {
-	kind := hit.Place.Site.Kind
-	if kind == attach.Program || kind == attach.Call {
+	if kind := hit.Place.Site.Kind; kind == attach.Program || kind == attach.Call {
 		return framesOf(hit, cpu, hit.Regs, atEntry(hit), pcs)
 	}
 	if r := userRegs(hit, cpu); r != nil {

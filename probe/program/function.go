@@ -11,8 +11,8 @@ import (
 	"sonde/probe/attach"
 )
 
-// A Function is a function of the kernel as Tracing programs see it: its arguments lie one behind the other, each
-// from a multiple of 8 bytes on, and so does the result behind them, when it returns.
+// A Function is a function of the kernel as Tracing programs see it: its arguments lie one after the other, each
+// from a multiple of 8 bytes on, and so does the result after them, when it returns.
 type Function struct {
 	Name    string
 	Addr    uint64

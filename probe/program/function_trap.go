@@ -1,6 +1,6 @@
 package program
 
-// Trap context. The row of a function's arguments: behind it is how many words of arguments there are, by which
+// Trap context. The row of a function's arguments: after it is how many words of arguments there are, by which
 // helpers know that there is one.
 
 import (
@@ -49,7 +49,7 @@ func put(h *attach.Hit, pieces []gotypes.Piece, row []uint64) {
 			lowBytes(at, goabi.Go.Get(h.Regs, int(p.Reg)), p.Size)
 			continue
 		}
-		from := pointer(uintptr(h.Regs.SP) + wordSize + uintptr(p.Stack)) // behind the return address
+		from := pointer(uintptr(h.Regs.SP) + wordSize + uintptr(p.Stack)) // after the return address
 		for n := range p.Size {
 			*(*byte)(unsafe.Add(at, n)) = *(*byte)(unsafe.Add(from, n))
 		}

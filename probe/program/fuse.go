@@ -5,20 +5,20 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"sonde/bpf"
 	"sonde/bpf/jit"
 	"sonde/probe/attach"
 )
 
 // Small programs are compiled for the places that they are attached to: see attach.Fuser, jit.Fuse.
 
-// fuser compiles a version of a program for places.
+// fuser compiles a version of a program for places. It implements attach.Fuser.
 type fuser struct{ *version }
 
 // Ready is part of attach.Fuser: a program that is metered or held is called by its door.
 func (f fuser) Ready() bool { return atomic.LoadUintptr(&f.door) == f.entry }
 
-// Fuse is part of attach.Fuser.
-func (f fuser) Fuse(at *attach.Fusion) (code []byte, changes []uint8, err error) {
+func (f fuser) Fuse(at *attach.Fusion) (*attach.Fused, error) {
 	source := f.source()
 	var reads []uint8
 	for _, load := range source.Ctx {
@@ -35,11 +35,13 @@ func (f fuser) Fuse(at *attach.Fusion) (code []byte, changes []uint8, err error)
 		Resolve: f.prog.resolve,
 		CPU:     offsetID,
 		Scratch: scratch,
+		Count:   at.Count,
+		Holds:   int32(offsetRunning),
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return fused.Code, scratch[:fused.Used], nil
+	return &attach.Fused{Code: fused.Code, Changes: scratch[:fused.Used], Bails: fused.Bails}, nil
 }
 
 // without returns a new list without some.
@@ -57,9 +59,10 @@ func (f fuser) word(off int32, at *attach.Fusion) (w jit.Word, err error) {
 	switch {
 	case err != nil:
 		return w, err
-	case i < len(registerAt) && registerAt[i] == 0 && at.Stack:
-		return jit.Word{Kind: jit.OnStack}, nil
 	case i < len(registerAt):
+		if up, ok := at.Stack[registerAt[i]]; ok {
+			return jit.Word{Kind: jit.OnStack, Number: uint64(up)}, nil
+		}
 		return jit.Word{Reg: registerAt[i]}, nil
 	case off == offsetIP:
 		return jit.Word{Kind: jit.IsNumber, Number: at.IP}, nil
@@ -73,17 +76,31 @@ func (f fuser) table(index int32) (jit.Table, error) {
 		return jit.Table{}, fmt.Errorf("there is no map %d", index)
 	}
 	m := f.prog.maps[index]
-	if m.near == 0 {
-		return jit.Table{}, fmt.Errorf("map %s is not a per-CPU array of at most %d bytes", m.Spec.Name, mostNear)
+	t := jit.Table{Near: int32(m.near), Stride: uint32(m.stride), Entries: m.Spec.MaxEntries}
+	switch size := m.Spec.KeySize; {
+	case m.near != 0:
+		return t, nil
+	case m.is(bpf.PerCPUHash) && (size%wordSize != 0 || size > fusedKey):
+		return t, fmt.Errorf("the keys of map %s have %d bytes, not up to %d in words of %d", m.Spec.Name, size, fusedKey, wordSize)
+	case m.first != 0:
+		t.Near = int32(m.first)
+		t.Hash = &jit.Hash{Words: int(size / wordSize), Factor: goldenRatio, Shift: m.shift, Full: full, Value: int32(m.value), Places: fusedPlaces}
+		return t, nil
 	}
-	return jit.Table{Near: int32(m.near), Stride: uint32(m.stride), Entries: m.Spec.MaxEntries}, nil
+	return t, fmt.Errorf("map %s is not a per-CPU array of at most %d bytes, nor a per-CPU hash", m.Spec.Name, mostNear)
 }
+
+// In a hash, fused programs look at so many places for a key of at most so many bytes.
+const (
+	fusedPlaces = 4
+	fusedKey    = 4 * wordSize
+)
 
 // Fusible returns why the program cannot be put into the detours of places; nil: it can, where nothing else prevents it.
 func (p *Prog) Fusible() error {
 	if !p.seesRegisters() {
 		return fmt.Errorf("its context is not the registers")
 	}
-	_, _, err := fuser{&p.version}.Fuse(&attach.Fusion{Free: []uint8{12, 13, 15}})
+	_, err := fuser{&p.version}.Fuse(&attach.Fusion{Free: []uint8{12, 13, 15}})
 	return err
 }

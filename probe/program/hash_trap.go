@@ -6,7 +6,7 @@ package program
 // places at most. Its word says what is there. Looking up takes no lock. What adds or removes a key holds
 // the lock of this key, one of locks of the table, so that no key is there twice; the place itself is
 // taken by compare and swap, since other keys want it, too. A lock is tried for a while and then given
-// up, as nobody can wait here: its holder may be a goroutine, with interrupts off, or a program that was
+// up, as nothing can wait here: its holder may be a goroutine, with interrupts off, or a program that was
 // interrupted. The word of a place changes with each use of it; what has copied an entry, or compared a
 // key, looks at it once more.
 
@@ -16,13 +16,13 @@ import (
 	"unsafe"
 )
 
-// What is at a place: the low bits of its word. The others count its uses.
+// What is at a place: the low bits of its word. The others count its uses. One bit says that there is a key.
 const (
-	unused  = iota // never used
-	filling        // an entry is being written
-	full
-	deleted
-	stateMask = 3
+	unused    = 0 // never used
+	filling   = 1 // an entry is being written
+	deleted   = 2
+	full      = 4
+	stateMask = 7
 )
 
 const (
@@ -53,7 +53,13 @@ func (m *Map) entry(t unsafe.Pointer, i uint64) *entry {
 	return (*entry)(unsafe.Add(t, tableSize+uintptr(i&m.mask)*m.stride))
 }
 
-// hash returns a key's. The low bits choose its home, the high ones its lock.
+// home returns the number of a key's home, by its hash.
+//
+//go:nosplit
+func (m *Map) home(h uint64) uint64 { return h >> (m.shift & 63) }
+
+// hash returns a key's. The highest bits choose its home, and its lock. Machine code computes it as well: see Map.table in
+// fuse.go.
 //
 //go:nosplit
 func (m *Map) hash(key unsafe.Pointer) uint64 {
@@ -75,9 +81,12 @@ func (m *Map) hashOf(e *entry) uint64 {
 	return h
 }
 
+// goldenRatio divides 2^64.
+const goldenRatio = 0x9e3779b97f4a7c15
+
 //go:nosplit
 func mix(h uint64) uint64 {
-	h *= 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
+	h *= goldenRatio
 	return h ^ h>>32
 }
 
@@ -100,9 +109,9 @@ func (m *Map) findEntry(t *table, key unsafe.Pointer) *entry {
 	if m.Spec.KeySize == wordSize {
 		return m.findWord(t, *(*uint64)(key))
 	}
-	h := m.hash(key)
+	home := m.home(m.hash(key))
 	for i := range uint64(probes) {
-		e := m.entry(unsafe.Pointer(t), h+i)
+		e := m.entry(unsafe.Pointer(t), home+i)
 		w := e.word.Load()
 		if w&stateMask == unused {
 			return nil
@@ -118,9 +127,9 @@ func (m *Map) findEntry(t *table, key unsafe.Pointer) *entry {
 //
 //go:nosplit
 func (m *Map) findWord(t *table, key uint64) *entry {
-	h := mix(key)
+	home := m.home(mix(key))
 	for i := range uint64(probes) {
-		e := m.entry(unsafe.Pointer(t), h+i)
+		e := m.entry(unsafe.Pointer(t), home+i)
 		w := e.word.Load()
 		if w&stateMask == unused {
 			return nil
@@ -193,8 +202,9 @@ func (m *Map) insert(t *table, h uint64, key, value unsafe.Pointer) syscall.Errn
 //
 //go:nosplit
 func (m *Map) place(t *table, h uint64, key, value unsafe.Pointer) bool {
+	home := m.home(h)
 	for i := range uint64(probes) {
-		e := m.entry(unsafe.Pointer(t), h+i)
+		e := m.entry(unsafe.Pointer(t), home+i)
 		next, ok := e.claim(e.word.Load())
 		if !ok {
 			continue

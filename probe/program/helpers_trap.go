@@ -105,12 +105,17 @@ func helpDelete(m, key, _, _, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {
 func helpTime(_, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr { return uintptr(now()) }
 
 // helpPID is the process and the thread; of code that runs for no process, 0 and a number made of the
-// goroutine's, as programs use it to tell who is who. A command that runs a program is a process of that number.
+// goroutine's, as programs use it to tell who is who. A command that runs a program is a process of that number. Where
+// a tracepoint is hit that runs no goroutine, it is Linux's thread 0.
 func helpPID(_, _, _, _, _, _ uintptr, cpu uint32, hit *attach.Hit) uintptr {
 	const kernelThread, low = 0x400000, 1<<30 - 1
 	pid, tid, _ := process(hit, int(cpu))
 	if pid == 0 {
-		tid = kernelThread + int(goid(hit, int(cpu))&low)
+		id := goid(hit, int(cpu))
+		if id == 0 && hit.Place.Site.Stands {
+			return 0
+		}
+		tid = kernelThread + int(id&low)
 		if runner(hit) != "" {
 			pid = tid
 		}
@@ -172,14 +177,17 @@ func helpCookie(_, _, _, _, _, _ uintptr, _ uint32, hit *attach.Hit) uintptr {
 // helpUID: everyone is root.
 func helpUID(_, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr { return 0 }
 
-// helpComm copies the name of the process or command, or "kernel", and ends it with zeroes.
+// helpComm copies the name of the process or command, "swapper" where helpPID is 0, or "kernel", and ends it with zeroes.
 func helpComm(to, n, _, _, _, _ uintptr, cpu uint32, hit *attach.Hit) uintptr {
 	pid, _, comm := process(hit, int(cpu))
-	if pid == 0 {
+	switch who := runner(hit); {
+	case pid != 0:
+	case hit.Place.Site.Stands && goid(hit, int(cpu)) == 0:
+		comm = "swapper"
+	case who != "":
+		comm = who
+	default:
 		comm = "kernel"
-		if who := runner(hit); who != "" {
-			comm = who
-		}
 	}
 	zero(pointer(to), n)
 	move(pointer(to), unsafe.Pointer(unsafe.StringData(comm)), min(uintptr(len(comm)), n-1))
@@ -262,7 +270,7 @@ func helpDiscard(record, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr
 
 // What helpQuery can be asked, by Linux's numbers. Each CPU has a part of a ring of its own.
 const (
-	queryWaiting = iota // bytes that nobody has read
+	queryWaiting = iota // bytes that have not been read
 	querySize
 	queryRead // up to where readers are
 	queryWritten

@@ -115,7 +115,7 @@ const _ = -(unsafe.Sizeof(nested{}) ^ 1<<6) // see around
 const meterShift = 7
 
 // doorCode is the code of a version's doors, to lie at at: the one that meters, and the one that holds
-// doorSize bytes behind it. helpMeter gets a frame: it may store its three arguments in its caller's, and
+// doorSize bytes after it. helpMeter gets a frame: it may store its three arguments in its caller's, and
 // the code that calls a handler has room there for one.
 func (v *version) doorCode(at uintptr) []byte {
 	var a asm

@@ -27,6 +27,7 @@ func (m *Map) hasWords() bool {
 
 func (m *Map) isArray() bool   { return m.is(bpf.Array, bpf.PerCPUArray, bpf.ArrayOfMaps) }
 func (m *Map) isRing() bool    { return m.is(bpf.RingBuf, bpf.PerfEventArray) }
+func (m *Map) isTrie() bool    { return m.is(bpf.LPMTrie) }
 func (m *Map) isQueue() bool   { return m.is(bpf.Queue, bpf.Stack) }
 func (m *Map) hasMaps() bool   { return m.is(bpf.ArrayOfMaps, bpf.HashOfMaps) }
 func (m *Map) hasStacks() bool { return m.is(bpf.StackTrace) }
@@ -36,9 +37,7 @@ func (m *Map) hasValues() bool {
 	return !m.isRing() && !m.isQueue() && !m.maps && !m.is(bpf.ProgArray)
 }
 
-func (m *Map) perCPU() bool {
-	return m.is(bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUPerCPUHash)
-}
+func (m *Map) perCPU() bool { return m.is(bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUPerCPUHash) }
 
 // ringSize is how many bytes a CPU's part of a ring has. That of a perf event array is Linux's default for
 // what perf maps, 16 pages.
@@ -100,15 +99,30 @@ func (m *Map) layout() (size uintptr, err error) {
 		m.room = uint32(min(uintptr(s.MaxEntries), mostStacks/m.stride))
 		return lines(m.stride * uintptr(m.room)), nil
 	}
-	places := uint64(1) << bits.Len32(2*s.MaxEntries-1) // half full at most
+	if m.isTrie() {
+		m.bits = 8 * (s.KeySize - shortestKey + 1)
+		m.steps = min(m.bits+1, 2*s.MaxEntries) + spareSteps
+		m.value = nodeSize + words(s.KeySize)
+		m.stride = m.value + words(s.ValueSize)
+		return lines(trieSize + m.stride*2*uintptr(s.MaxEntries)), nil
+	}
+	home := bits.Len32(2*s.MaxEntries - 1)
+	places := uint64(1) << home // half full at most
+	m.shift = uint8(64 - home)
 	m.value = wordSize + words(s.KeySize)
 	m.stride, m.mask = m.value+words(s.ValueSize), places-1
 	if m.is(bpf.LRUHash, bpf.LRUPerCPUHash) {
 		m.used = m.stride
 		m.stride += wordSize
 	}
+	if m.is(bpf.PerCPUHash) {
+		places += fusedPlaces - 1 // never used
+	}
 	return lines(tableSize + m.stride*uintptr(places)), nil
 }
+
+// Sizes of keys of a trie, in bytes.
+const shortestKey, longestKey = 4 + 1, 4 + 256
 
 // mostStacks is how many bytes the stacks of a map take. bpftrace asks for 131,072 stacks of 127 calls, 133 MB,
 // whatever it needs.
@@ -127,7 +141,9 @@ func (m *Map) fits() (err error) {
 	switch {
 	case m.isQueue() && s.KeySize != 0:
 		_, err = m.no("keys of %d bytes: a %s has no keys", s.KeySize, s.Type)
-	case !m.isQueue() && !m.isHash() && s.KeySize != 4:
+	case m.isTrie() && (s.KeySize < shortestKey || s.KeySize > longestKey):
+		_, err = m.no("keys of %d bytes: give %d to %d, 4 for how long the prefix is, and its own", s.KeySize, shortestKey, longestKey)
+	case !m.isQueue() && !m.isHash() && !m.isTrie() && s.KeySize != 4:
 		_, err = m.no("keys of %d bytes: this map is indexed by 4", s.KeySize)
 	case m.isHash() && s.KeySize > maxKey, s.ValueSize > maxValue:
 		err = refusal.New(syscall.E2BIG, "map %s: keys of %d bytes, values of %d: give at most %d and %d", s.Name, s.KeySize, s.ValueSize, maxKey, maxValue)

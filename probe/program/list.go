@@ -44,7 +44,7 @@ func (r *registry[T]) add(o T) {
 	defer r.mu.Unlock()
 	r.lastID++
 	*o.id() = r.lastID
-	all := append(r.get(), o) // behind what others see of the slice
+	all := append(r.get(), o) // after what others see of the slice
 	r.all.Store(&all)
 }
 

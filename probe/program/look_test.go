@@ -29,7 +29,7 @@ func TestChangingEntryIsNotFound(t *testing.T) {
 		go func() {
 			defer close(done)
 			for n := uint64(1); !over.Load(); n++ {
-				e.word.Store(w + n<<2) // full, as before
+				e.word.Store(w + n*(stateMask+1)) // full, as before
 			}
 		}()
 		for n := 0; m.findEntry(of, at) != nil; n++ {

@@ -35,8 +35,9 @@ func (m *Map) touch(t *table, e *entry) {
 func (m *Map) evict(t *table, h uint64) bool {
 	var oldest *entry
 	var word, since uint64
+	home := m.home(h)
 	for i := range min(probes, m.mask+1) {
-		e := m.entry(unsafe.Pointer(t), h+i)
+		e := m.entry(unsafe.Pointer(t), home+i)
 		w := e.word.Load()
 		if at := m.lastUse(e).Load(); w&stateMask == full && (oldest == nil || at < since) {
 			oldest, word, since = e, w, at

@@ -53,6 +53,7 @@ func process(*attach.Hit, int) (pid, tid int, comm string) { return 0, 0, "" }
 func current(*attach.Hit, int) unsafe.Pointer              { return nil }
 func taskOf(*attach.Hit, int) *task.Task                   { return nil }
 func waiting(*attach.Hit, int) int                         { return 0 }
+func self() uint64                                         { return 0 }
 func goid(*attach.Hit, int) uint64                         { return 0 }
 func signal(*attach.Hit, int, int) bool                    { return false }
 func userRegs(*attach.Hit, int) *amd64.Regs                { return nil }

@@ -162,16 +162,19 @@ func signal(hit *attach.Hit, cpu, n int) bool {
 
 // kernelStack stores where the kernel was hit, and which calls led there, and returns how many. The runtime
 // may use X0-X14 for that, which are those of what was hit.
-func kernelStack(hit *attach.Hit, _ int, pcs []uintptr) int {
+func kernelStack(hit *attach.Hit, cpu int, pcs []uintptr) int {
 	if hit.MayBlock || hit.Place.Site.Kind == attach.Program {
 		return 0
 	}
-	w := walk{uintptr(unsafe.Pointer(hit.Regs)), uintptr(unsafe.Pointer(unsafe.SliceData(pcs))), uintptr(len(pcs))}
+	w := walk{uintptr(unsafe.Pointer(hit.Regs)), 0, uintptr(unsafe.Pointer(unsafe.SliceData(pcs))), uintptr(len(pcs))}
+	if hit.Place.Site.Stands {
+		w.g = uintptr(current(hit, cpu))
+	}
 	return int(keepingSSE(uintptr(unsafe.Pointer(&w))))
 }
 
-// walk is what walkStack is given: registers, and room for so many calls.
-type walk struct{ regs, room, n uintptr }
+// walk is what walkStack is given: registers, a goroutine that may leave its CPU, and room for so many calls.
+type walk struct{ regs, g, room, n uintptr }
 
 // keepingSSE returns what walkStack does, and leaves X0-X14 as they are.
 func keepingSSE(w uintptr) uintptr
@@ -179,18 +182,31 @@ func keepingSSE(w uintptr) uintptr
 // walkStack fills in a walk. Safe because: it ends before what it is given does.
 func walkStack(at uintptr) uintptr {
 	w := (*walk)(pointer(at))
-	return uintptr(stack.Callers((*amd64.Regs)(pointer(w.regs)), unsafe.Slice((*uintptr)(pointer(w.room)), w.n)))
+	pcs := unsafe.Slice((*uintptr)(pointer(w.room)), w.n)
+	if g := pointer(w.g); g != nil {
+		if pc, sp := goruntime.Left(g); pc != 0 {
+			left := amd64.Regs{IP: uint64(pc), SP: uint64(sp)}
+			return uintptr(stack.CallersOf(g, &left, pcs))
+		}
+	}
+	return uintptr(stack.Callers((*amd64.Regs)(pointer(w.regs)), pcs))
 }
 
 // current returns the g that was hit, or that the thread of a process runs in. The registers of a hit in a
-// process are no trap's; but this CPU stays with its thread.
+// process are no trap's; but this CPU stays with its thread. Tracepoints of the scheduler are of the goroutine that it
+// works for; nil: for none.
 func current(hit *attach.Hit, cpu int) unsafe.Pointer {
-	if hit.MayBlock || hit.Place.Site.Kind == attach.Program {
+	switch {
+	case hit.MayBlock || hit.Place.Site.Kind == attach.Program:
 		g, _ := goruntime.Running(cpu)
 		return g
+	case hit.Place.Site.Stands:
+		return goruntime.Current(trap.G(hit.Regs))
 	}
 	return trap.G(hit.Regs)
 }
+
+func self() uint64 { return goruntime.Goid(goruntime.Self()) }
 
 func goid(hit *attach.Hit, cpu int) uint64 { return goruntime.Goid(current(hit, cpu)) }
 

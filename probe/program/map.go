@@ -28,11 +28,15 @@ type Map struct {
 	stride uintptr        // from one entry of a table to the next
 	value  uintptr        // of a hash: where in an entry the value is
 	mask   uint64         // of a hash: places of a table, less 1
+	shift  uint8          // of a hash: what a key's hash is shifted by to become its home
+	first  percpu.Offset  // of a per-CPU hash: where at each GS base the address of the CPU's first place is; 0: nowhere
 	room   uint32         // of stacks: how many there can be
 	stacks bool           // it has stacks
 	maps   bool           // it has maps
 	newest bool           // of values without keys: the newest is next
 	size   uint32         // of a value, as it is kept
+	bits   uint32         // of a trie: the longest prefix; 0: it is none
+	steps  uint32         // of a trie: nodes that a lookup goes through at most
 	used   uintptr        // of a hash that evicts: where in an entry it is noted when it was used last
 	ring   *ring.Ring
 	shared *ring.Shared  // of a ring buffer that a process has made
@@ -42,7 +46,7 @@ type Map struct {
 	mu sync.Mutex
 	// guarded by mu:
 	users  int                   // programs, files that stand for it, and maps that it is in
-	closed bool                  // nobody but these uses it any more
+	closed bool                  // nothing but these uses it any more
 	inner  map[string]*Map       // of a map of maps: what is in it, by key
 	perfs  map[uint32]*ring.Perf // of a perf event array that a process has made
 	held   int                   // of users, what Hold and files have added
@@ -70,9 +74,8 @@ func NewProcessMap(s bpf.MapSpec, extra any) (*Map, error) {
 }
 
 func makeMap(m *Map) (_ *Map, err error) {
-	s := &m.Spec
-	if s.Inner != nil {
-		inner := *s.Inner // nobody's but this map's, so that it is taken for no other map
+	if s := &m.Spec; s.Inner != nil {
+		inner := *s.Inner // this map's alone, so that it is taken for no other map
 		s.Inner = &inner
 	}
 	parts := 1
@@ -99,8 +102,24 @@ func makeMap(m *Map) (_ *Map, err error) {
 		// Safe because: the memory is aligned to pages, and of whole words.
 		m.ring = ring.On(unsafe.Slice((*uint64)(m.base), len(m.memory)/wordSize), parts, m.ringSize())
 	}
+	m.pointNear()
 	allMaps.add(m)
 	return m, nil
+}
+
+// pointNear puts the address of a per-CPU hash's places where fused programs find it, if there is room.
+func (m *Map) pointNear() {
+	if !m.is(bpf.PerCPUHash) || m.Spec.KeySize%wordSize != 0 || m.Spec.KeySize > fusedKey {
+		return
+	}
+	off, err := percpu.Take(wordSize)
+	if err != nil {
+		return
+	}
+	m.first = off
+	for cpu := range cpus() {
+		*(*uintptr)(percpu.At(off, cpu)) = uintptr(m.table(cpu)) + tableSize
+	}
 }
 
 // mostNear is how many bytes a table has at most that is at its CPU's GS base.
@@ -162,14 +181,14 @@ func (m *Map) Lost() uint64 {
 
 // Close gives the map up. Its memory is freed when no program uses it.
 //
-// Context: goroutine; nobody reads or writes the map any more.
+// Context: goroutine; nothing reads or writes the map any more.
 func (m *Map) Close() {
 	m.mu.Lock()
 	m.closed = true
 	m.leave()
 }
 
-// leave empties a program array that nobody holds, frees the map if nobody is left, and gives mu up, with which
+// leave empties a program array that nothing holds, frees the map if no user is left, and gives mu up, with which
 // it is called.
 func (m *Map) leave() {
 	left := m.abandon()
@@ -201,7 +220,7 @@ func (m *Map) keep(n int) error {
 	return nil
 }
 
-// drop frees the memory if nobody is left. Called with mu held.
+// drop frees the memory if no user is left. Called with mu held.
 func (m *Map) drop() {
 	if m.closed && m.users == 0 && m.memory != nil {
 		switch {
@@ -211,6 +230,9 @@ func (m *Map) drop() {
 			m.low.give()
 		default:
 			memory.free(m.memory)
+		}
+		if m.first != 0 {
+			percpu.Give(m.first, wordSize)
 		}
 		m.memory, m.base = nil, nil
 		allMaps.remove(m)

@@ -20,8 +20,15 @@ func (m *Map) table(cpu int) unsafe.Pointer { return unsafe.Add(m.base, uintptr(
 //
 //go:nosplit
 func (m *Map) find(t, key unsafe.Pointer) unsafe.Pointer {
-	if m.value == 0 {
+	switch {
+	case m.value == 0:
 		return m.element(t, key)
+	case m.bits != 0:
+		n, _ := m.findPrefix(key)
+		if n == nil {
+			return nil
+		}
+		return unsafe.Add(unsafe.Pointer(n), m.value)
 	}
 	if e := m.findEntry((*table)(t), key); e != nil {
 		m.touch((*table)(t), e)
@@ -48,6 +55,8 @@ func (m *Map) update(t, key, value unsafe.Pointer, how uint64) syscall.Errno {
 	switch {
 	case how > Exist:
 		return syscall.EINVAL
+	case m.bits != 0:
+		return m.updatePrefix(key, value, how)
 	case m.value != 0:
 		return m.updateEntry((*table)(t), key, value, how)
 	case how == NoExist:
@@ -70,6 +79,8 @@ func (m *Map) remove(t, key unsafe.Pointer) syscall.Errno {
 		return m.removeStack(key)
 	case m.value == 0:
 		return syscall.EINVAL
+	case m.bits != 0:
+		return m.removePrefix(key)
 	}
 	return m.removeEntry((*table)(t), key)
 }
@@ -78,6 +89,9 @@ func (m *Map) remove(t, key unsafe.Pointer) syscall.Errno {
 //
 //go:nosplit
 func (m *Map) updateWhole(t, key, value unsafe.Pointer, how uint64) syscall.Errno {
+	if m.bits != 0 {
+		return m.updatePrefixWhole(key, value, how)
+	}
 	flags := irqOff()
 	errno := m.update(t, key, value, how)
 	irqRestore(flags)
@@ -88,6 +102,9 @@ func (m *Map) updateWhole(t, key, value unsafe.Pointer, how uint64) syscall.Errn
 //
 //go:nosplit
 func (m *Map) removeWhole(t, key unsafe.Pointer) syscall.Errno {
+	if m.bits != 0 {
+		return m.removePrefixWhole(key)
+	}
 	flags := irqOff()
 	errno := m.remove(t, key)
 	irqRestore(flags)
@@ -101,6 +118,8 @@ func (m *Map) copyOut(t, key, to unsafe.Pointer) bool {
 	switch {
 	case m.stacks:
 		return m.copyStack(key, to)
+	case m.bits != 0:
+		return m.copyPrefix(key, to)
 	case m.value == 0:
 		p := m.element(t, key)
 		if p != nil {
@@ -214,7 +233,5 @@ func writerOf(record unsafe.Pointer) *ring.Writer {
 }
 
 // submit passes a record on to readers, discard gives it up.
-func submit(record unsafe.Pointer) { writerOf(record).Submit() }
-func discard(record unsafe.Pointer) {
-	writerOf(record).Discard(unsafe.Add(record, -recordHead))
-}
+func submit(record unsafe.Pointer)  { writerOf(record).Submit() }
+func discard(record unsafe.Pointer) { writerOf(record).Discard(unsafe.Add(record, -recordHead)) }

@@ -106,3 +106,30 @@ func TestLow(t *testing.T) {
 		t.Errorf("a new map has %v, %v", value, err)
 	}
 }
+
+// TestPlacesNear: where each CPU's places begin stands at its GS base, for keys that fused programs look for; whatever a
+// key's home, there are so many places as these look at.
+func TestPlacesNear(t *testing.T) {
+	memory := make([]uint64, cpus()*trap.AreaSize/wordSize)
+	percpu.Init(unsafe.Pointer(&memory[0]), cpus())
+	defer percpu.Init(nil, 0)
+	spec := bpf.MapSpec{Type: bpf.PerCPUHash, KeySize: 16, ValueSize: 8, MaxEntries: 3}
+	m := newMap(t, spec)
+	for cpu := range cpus() {
+		first := *(*unsafe.Pointer)(percpu.At(m.first, cpu))
+		if first != unsafe.Pointer(m.entry(m.table(cpu), 0)) || m.each < tableSize+m.stride*uintptr(m.mask+fusedPlaces) {
+			t.Errorf("CPU %d: %v, %d bytes", cpu, first, m.each)
+		}
+	}
+	for _, size := range []uint32{4, 12, 40} {
+		spec.KeySize = size
+		if other := newMap(t, spec); other.first != 0 {
+			t.Errorf("keys of %d bytes: at %#x", size, other.first)
+		}
+	}
+	at := m.first
+	m.Close()
+	if off, err := percpu.Take(wordSize); err != nil || off != at {
+		t.Errorf("%#x is not given back: %#x, %v", at, off, err)
+	}
+}

@@ -118,7 +118,7 @@ func (s *Set) Attach(owner string) (err error) {
 	return s.hold(false)
 }
 
-// join attaches a program that does not run yet. What is left to do comes behind c.
+// join attaches a program that does not run yet. What is left to do comes after c.
 func (p *Prog) join(c *grace.Change, owner, place string) error {
 	sites, err := attach.ParseSites(place)
 	if err == nil {

@@ -12,7 +12,7 @@ type Pages struct {
 	Mem   []byte
 	Name  string // in /proc/PID/maps
 	Inode uint64
-	// Once is how many pages are there once, and those behind twice in a row; 0: all are there once.
+	// Once is how many pages are there once, and those after twice in a row; 0: all are there once.
 	Once uint64
 	// Gone is called when the last mapping has ended; nil: nothing is.
 	Gone func()

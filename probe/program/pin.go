@@ -92,16 +92,12 @@ func Pins(o Object) (files []string) {
 // MountPins makes PinDir.
 func MountPins(tree *vfs.FS) error { return tree.Bind(PinDir, pinned{}) }
 
-// pinned is the directory PinDir.
+// pinned is the directory PinDir. It implements vfs.Node, vfs.Mounted, vfs.Directory and vfs.Remover.
 type pinned struct{}
 
-// Stat implements vfs.Node.
-func (pinned) Stat() vfs.Info { return vfs.Info{Mode: fs.ModeDir | 0755} }
-
-// MountPoint implements vfs.Mounted.
+func (pinned) Stat() vfs.Info     { return vfs.Info{Mode: fs.ModeDir | 0755} }
 func (pinned) MountPoint() string { return PinDir }
 
-// Names implements vfs.Directory.
 func (pinned) Names() []string {
 	pins.Lock()
 	defer pins.Unlock()
@@ -117,7 +113,6 @@ func (pinned) Lookup(name string) (vfs.Node, error) {
 	return ctl.Text(func() string { return o.String() + "\n" }), nil
 }
 
-// Remove implements vfs.Remover.
 func (pinned) Remove(name string) error {
 	pins.Lock()
 	o := pins.files[name]

@@ -24,7 +24,7 @@ func Hold(o Object) error { return o.keep(1) }
 // Context: goroutine, not a handler.
 func Release(o Object) { o.keep(-1) }
 
-// Change begins a change of the map by the kernel's own tools. Until end is called, nobody freezes it.
+// Change begins a change of the map by the kernel's own tools. Until end is called, nothing freezes it.
 //
 // Errors: EPERM the process that has made it has frozen it.
 func (m *Map) Change() (end func(), err error) {
@@ -107,6 +107,14 @@ func tell(extra any) {
 		e.Gone()
 	}
 }
+
+// Self returns the goroutine that calls it.
+func Self() uint64 { return self() }
+
+// Goid returns the goroutine that was hit in the kernel.
+//
+// Context: the handler, of a hit that may not block.
+func Goid(hit *attach.Hit) uint64 { return goid(hit, 0) }
 
 // Whose returns for which process and thread the code runs that was hit on a CPU; 0, 0: none.
 //

@@ -31,7 +31,7 @@ type Prog struct {
 	version                                      // that sees registers as they are
 	linux   [maxSkip + 1]atomic.Pointer[version] // by how many words it skips; each is made when it is first needed
 	name    string                               // of the code
-	credit  uint32                               // of instructions, for programs that it goes on as
+	credit  uint32                               // of instructions, for programs that it continues as
 	maps    []*Map
 	nested  []nested // by CPU
 	unused  bool     // it has nothing that other programs on the CPU could disturb
@@ -265,14 +265,14 @@ func (p *Prog) keep(n int) error {
 	return nil
 }
 
-// drop frees the program if nobody is left. Called with mu held.
+// drop frees the program if no user is left. Called with mu held.
 func (p *Prog) drop() {
 	if p.end() {
 		free(p)
 	}
 }
 
-// end reports whether nobody is left, for the first time: then the program is to be freed. Called with mu
+// end reports whether no user is left, for the first time: then the program is to be freed. Called with mu
 // held.
 func (p *Prog) end() bool {
 	if !p.closed || p.users > 0 || p.gone {

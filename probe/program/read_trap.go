@@ -85,8 +85,7 @@ func byteAt(at uintptr) *byte { return (*byte)(pointer(at)) }
 // helpCompare compares at most n bytes with a string, as strncmp does.
 func helpCompare(a, n, b, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
 	for i := range n {
-		x, y := *byteAt(a + i), *byteAt(b + i)
-		if x != y || x == 0 {
+		if x, y := *byteAt(a + i), *byteAt(b + i); x != y || x == 0 {
 			return uintptr(int(x) - int(y))
 		}
 	}

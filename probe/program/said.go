@@ -66,7 +66,7 @@ func Said() (line string, ok bool) {
 	return fmt.Sprintf("%16s-%-7d [%03d] %5d.%06d: bpf_trace_printk: %s", comm, uint32(s.ids), rec.CPU, rec.When/1e9, rec.When%1e9/1e3, bytes.TrimSuffix(s.text[:s.size], []byte("\n"))), true
 }
 
-// Unsaid is how many texts were lost, since nobody read those before.
+// Unsaid is how many texts were lost, since nothing read those before.
 func Unsaid() uint64 {
 	if r := said.Load(); r != nil {
 		return r.Ledger().Lost

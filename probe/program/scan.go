@@ -10,10 +10,14 @@ import (
 // What a goroutine needs to go through a map's keys a few at a time: each has a place, a number, that stays as
 // long as the key. Keys that tables of several CPUs have are at the place in the first of these.
 
-// Scan copies the first key at a place or behind it, and returns the place behind that key. False: there is none.
+// Scan copies the first key at a place or after it, and returns the place after that key. False: there is none.
 func (m *Map) Scan(from uint64, key []byte) (next uint64, ok bool) {
 	if len(key) != int(m.Spec.KeySize) || m.is(bpf.RingBuf) || m.isQueue() {
 		return 0, false
+	}
+	if m.isTrie() {
+		i := m.nextPrefix(from, at(key))
+		return uint64(i), i != 0
 	}
 	if !m.isHash() {
 		return m.scanIndices(from, key)
@@ -57,6 +61,10 @@ func (m *Map) isBefore(cpu int, key []byte) bool {
 func (m *Map) PlaceOf(key []byte) (place uint64, ok bool) {
 	if len(key) != int(m.Spec.KeySize) || m.is(bpf.RingBuf) || m.isQueue() {
 		return 0, false
+	}
+	if m.isTrie() {
+		i := m.placeOfPrefix(at(key))
+		return uint64(i) - 1, i != 0
 	}
 	if !m.isHash() {
 		i := binary.LittleEndian.Uint32(key)

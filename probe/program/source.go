@@ -55,7 +55,7 @@ func Assemble(name, text string) (p *bpf.Program, maps []*Map, err error) {
 }
 
 // kinds are the maps that can be written in a program's text.
-var kinds = []bpf.MapType{bpf.Hash, bpf.Array, bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUHash, bpf.LRUPerCPUHash, bpf.Queue, bpf.Stack, bpf.StackTrace,
+var kinds = []bpf.MapType{bpf.Hash, bpf.Array, bpf.PerCPUHash, bpf.PerCPUArray, bpf.LRUHash, bpf.LRUPerCPUHash, bpf.LPMTrie, bpf.Queue, bpf.Stack, bpf.StackTrace,
 	bpf.PerfEventArray, bpf.RingBuf, bpf.ProgArray}
 
 func specOf(fields []string) (s bpf.MapSpec, err error) {

@@ -11,7 +11,7 @@ import (
 )
 
 // Program arrays: at each index a word for each view of registers (version), where the program is entered
-// that has this view; 0: there is none. A program that goes on as another one stays with its view.
+// that has this view; 0: there is none. A program that continues as another one stays with its view.
 
 // A family is the programs that can go on as each other: they find the same context.
 type family struct {
@@ -63,7 +63,7 @@ func (p *Prog) joins(maps ...*Map) error {
 }
 
 // PutProg has programs that go on as the one at an index go on as p; nil: as none. The array holds p. It is
-// emptied when nobody holds the array any more but programs.
+// emptied when nothing holds the array any more but programs.
 //
 // Errors: EINVAL the map is another kind, or for other programs; E2BIG there is no such index; ENOENT there is
 // nothing that could be taken away; EBADF the map or p is gone; those of compile.
@@ -165,7 +165,7 @@ func (m *Map) Family() (kind bpf.Type, ok bool) {
 	return m.family.kind, true
 }
 
-// abandon empties a program array that nobody holds but programs, which may be those in it. The caller releases
+// abandon empties a program array that nothing holds but programs, which may be those in it. The caller releases
 // them. Called with mu held.
 func (m *Map) abandon() (left []*Prog) {
 	if !m.closed || m.held > 0 {

@@ -8,7 +8,7 @@ import (
 )
 
 // tailCode is where tail calls enter the version: before its entry is what it takes, and there it is a jump to its
-// program behind what looks at the CPU's word of running programs, since the one that called it has done so. A
+// program after what looks at the CPU's word of running programs, since the one that called it has done so. A
 // program that has nothing to be protected leaves the word alone: here it is given up for it.
 func (v *version) tailCode() []byte {
 	var a asm

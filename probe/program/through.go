@@ -26,7 +26,7 @@ type Options struct {
 // Attach calls the program at the hits of sites, whose cookies are what helper 174 returns. A program that was closed,
 // and is held, is attached until the link that is returned was held and released. o may be nil.
 //
-// Errors: those of attach.Attach; EBADF the program is closed, and nobody holds it; EACCES it is Rare, and a site
+// Errors: those of attach.Attach; EBADF the program is closed, and nothing holds it; EACCES it is Rare, and a site
 // is not of kind Every; EINVAL it is of another type.
 func (p *Prog) Attach(sites []attach.Site, o *Options) (*Link, error) {
 	var c grace.Change
@@ -46,7 +46,7 @@ func (p *Prog) AttachTo(o *Options, places ...string) (*Link, error) {
 	return p.Attach(sites, o)
 }
 
-// Begin is Attach for code that changes more with the same wait for all CPUs. What is left to do comes behind c,
+// Begin is Attach for code that changes more with the same wait for all CPUs. What is left to do comes after c,
 // also if there is an error. The program is locked until c is complete.
 func (p *Prog) Begin(c *grace.Change, sites []attach.Site, o *Options) (*Link, error) {
 	if o == nil {

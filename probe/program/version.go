@@ -29,7 +29,7 @@ type version struct {
 	image   *jit.Image
 }
 
-// behind is how many bytes of code there are behind a version's own.
+// behind is how many bytes of code there are after a version's own.
 const behind = softSize + tailSize
 
 const (
@@ -149,7 +149,7 @@ func (v *version) registersAt(off int32, size int) (int32, error) {
 	return registersAt(off, size)
 }
 
-// free gives the code back. Nobody is in it.
+// free gives the code back. No CPU is in it.
 func (v *version) free() {
 	if v == nil {
 		return

@@ -1,6 +1,6 @@
 // Package ring passes records of any size from trap context to goroutines. Each CPU has a
 // part of its own, in memory that is allocated when the ring is made. A writer takes no
-// lock, waits for nobody and wakes nobody; what does not fit is counted as lost.
+// lock, waits for nothing and wakes nothing; what does not fit is counted as lost.
 //
 // A writer reserves room, fills it in, and submits or discards it:
 //
@@ -17,7 +17,7 @@
 // when that has filled the memory, the rest is counted as lost.
 //
 // Readers take the records of all CPUs in the order of their times. A ring is a
-// poll.Source. Since writers wake nobody, a goroutine looks into the ring every 10 ms, but only
+// poll.Source. Since writers wake nothing, a goroutine looks into the ring every 10 ms, but only
 // while there is a reader.
 //
 // Rejected: a mark in each record's header that says whether it is finished. Readers would

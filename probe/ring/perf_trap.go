@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// perfPages is the memory of a Perf: a page about it, and the records behind. The program may write to the
+// perfPages is the memory of a Perf: a page about it, and then the records. The program may write to the
 // page, so that only its tail is read, and any value is borne.
 type perfPages struct {
 	page unsafe.Pointer
@@ -36,7 +36,7 @@ const (
 // perfMost is the largest record: its size has 16 bits.
 const perfMost = 1<<16 - 8
 
-// Sample writes a record of a sample: words, and behind them data, as a program puts it out (PERF_SAMPLE_RAW);
+// Sample writes a record of a sample: words, and after them data, as a program puts it out (PERF_SAMPLE_RAW);
 // nil: there is none.
 // It returns false if there is no room, no memory, or another writer was interrupted: that is counted.
 //
@@ -102,7 +102,7 @@ func (m *perfPages) word(off uintptr) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Add(m.page, off))
 }
 
-// put copies n bytes to a position, and returns the one behind them. Safe because: positions are taken modulo
+// put copies n bytes to a position, and returns the one after them. Safe because: positions are taken modulo
 // the size.
 //
 //go:nosplit

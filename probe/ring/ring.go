@@ -116,9 +116,7 @@ func (w *Writer) remove(room []byte) []byte {
 }
 
 // skip moves tail past a record of n bytes.
-func (w *Writer) skip(n uint64) {
-	w.tail.Store(w.tail.Load() + space(n))
-}
+func (w *Writer) skip(n uint64) { w.tail.Store(w.tail.Load() + space(n)) }
 
 // A Ledger counts records. While nothing is being written or read, Written is Read plus what
 // waits, and each Reserve is in one of Written, Discarded and Lost.

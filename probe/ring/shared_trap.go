@@ -3,7 +3,7 @@ package ring
 // Trap context: nothing here checks the stack, allocates or waits. A ring that all CPUs share, in the layout of
 // BPF_MAP_TYPE_RINGBUF, which programs of ring 3 map and read. A record has 8 bytes before it: its size, and
 // whether it is still being written or was given up. One that would not be in one piece at the end of memory
-// begins at its start, behind a record that was given up.
+// begins at its start, after a record that was given up.
 //
 // Source: Linux, Documentation/bpf/ringbuf.rst; uapi/linux/bpf.h, BPF_RINGBUF_*.
 

@@ -10,7 +10,7 @@ import (
 // period is how often something is looked into while somebody waits for it.
 const period = 10 * time.Millisecond
 
-// Waiters are those who wait for something that is filled in trap context, where nobody can be woken: a
+// Waiters are those who wait for something that is filled in trap context, where nothing can be woken: a
 // goroutine looks for them. The zero value is ready.
 type Waiters struct {
 	queue    poll.Queue
@@ -31,7 +31,7 @@ func (w *Waiters) Poll(filled func() bool) poll.Events {
 	return 0
 }
 
-// watch wakes those who wait when there is something, until nobody waits any more.
+// watch wakes those who wait when there is something, until nothing waits any more.
 func (w *Waiters) watch(filled func() bool) {
 	for {
 		for w.queue.Waited() {

@@ -44,9 +44,7 @@ type Writer struct {
 
 // at returns the header at a position. Safe because: positions are multiples of align, and
 // less than size modulo size.
-func (w *Writer) at(pos uint64) *header {
-	return (*header)(unsafe.Add(w.memory, pos&(w.size-1)))
-}
+func (w *Writer) at(pos uint64) *header { return (*header)(unsafe.Add(w.memory, pos&(w.size-1))) }
 
 // space is what a record of n bytes takes.
 func space(n uint64) uint64 { return (n + headerSize + align - 1) &^ (align - 1) }

@@ -132,10 +132,9 @@ func (t *ticker) end() grace.Change {
 //go:noinline
 func keep(**ticker) {}
 
-// attachment is a link's times.
+// attachment is a link's times. It implements attach.Attachment.
 type attachment []*ticker
 
-// Detach is part of attach.Attachment.
 func (a attachment) Detach() (c grace.Change) {
 	for _, t := range a {
 		c = c.With(t.end())
@@ -163,7 +162,6 @@ func (a attachment) Enable(on bool) error {
 	return nil
 }
 
-// Places is part of attach.Attachment.
 func (a attachment) Places() []attach.Placed {
 	list := make([]attach.Placed, len(a))
 	for i, t := range a {

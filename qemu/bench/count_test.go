@@ -15,9 +15,9 @@ import (
 // fewest: in the others a further probe is registered, and in some images its address shares an
 // entry of the table with the row's own, which takes 45 more. If a number has to grow, say why.
 var hits = map[string]int{
-	"k": 339, "b": 175, "e": 173, "o": 117, "j": 400, "r": 400, "kr": 443, "ro": 218, "kro": 305, "w": 388, "x": 317, "ring": 80,
-	"u": 285, "u_emul": 420, "u_boost": 285, "u_step": 590, "ur": 700, "ur_go": 475, "u_thread": 670, "ur_thread": 1750,
-	"u_int3": 325, "u_syscall": 330, "u_detour": 340,
+	"k": 330, "b": 168, "e": 166, "o": 117, "j": 393, "r": 393, "kr": 436, "ro": 218, "kro": 305, "w": 388, "x": 317, "ring": 80,
+	"u": 265, "u_emul": 387, "u_boost": 264, "u_step": 546, "ur": 669, "ur_go": 440, "u_thread": 639, "ur_thread": 1732,
+	"u_int3": 315, "u_syscall": 330, "u_detour": 340,
 }
 
 // TestHitsTakeNoMoreInstructions: no row takes more than it may, and a kprobe beside a return probe
@@ -38,8 +38,8 @@ func TestHitsTakeNoMoreInstructions(t *testing.T) {
 			t.Errorf("row %s: %d instructions, more than %d", name, got[name], n)
 		}
 	}
-	if 100*got["kr"] > 110*got["r"] {
-		t.Errorf("kr %d is more than r %d and 10 %%", got["kr"], got["r"])
+	if 100*got["kr"] > 111*got["r"] { // of r, which has become smaller; both take 41 apart
+		t.Errorf("kr %d is more than r %d and 11 %%", got["kr"], got["r"])
 	}
 	if 100*got["kro"] > 140*got["ro"] {
 		t.Errorf("kro %d is more than ro %d and 40 %%", got["kro"], got["ro"])
@@ -75,20 +75,20 @@ func TestProgramsTakeFewInstructions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots the kernel")
 	}
-	got := counted(t, countedRuns, "link bpf_empty bpf_count bpf_count_go bpf_keyed bpf_log2 bpf_log2_go bt_count bt_hist bt_lhist bpf_record bpf_b bpf_r bpf_ro bpf_ur u bpf_u u_thread bpf_u_thread")
-	besideLinux(t, got, map[string]float64{"bpf_b": 60, "bpf_count": 7, "bpf_r": 70, "bpf_ro": 45, "bpf_u": 40, "bpf_ur": 40})
-	for name, most := range map[string]int{"bpf_keyed": 110, "bpf_record": 90} {
+	got := counted(t, countedRuns, "link bpf_empty bpf_count bpf_count_go bpf_keyed bpf_log2 bpf_log2_go bt_count bt_hist bt_lhist bt_max bt_keyed bt_keyed_hist bpf_record bpf_b bpf_keyed_b bpf_r bpf_ro bpf_ur u bpf_u u_thread bpf_u_thread")
+	besideLinux(t, got, map[string]float64{"bpf_b": 7, "bpf_count": 7, "bpf_r": 70, "bpf_ro": 45, "bpf_u": 4, "bpf_ur": 40})
+	for name, most := range map[string]int{"bpf_record": 90} {
 		if n := got[name] - got["link"]; got["link"] == 0 || n <= 0 || n > most {
 			t.Errorf("%s takes %d instructions more than an empty handler, %d: 1 to %d are usual", name, n, got["link"], most)
 		}
 	}
-	for name, most := range map[string]int{"bpf_empty": 11, "bpf_count": 14, "bpf_count_go": 8, "bpf_log2": 26, "bpf_log2_go": 12,
-		"bt_count": 10, "bt_hist": 16, "bt_lhist": 20} { // fused
+	for name, most := range map[string]int{"bpf_b": 25, "bpf_empty": 11, "bpf_count": 14, "bpf_count_go": 8, "bpf_log2": 26, "bpf_log2_go": 12,
+		"bt_count": 10, "bt_hist": 16, "bt_lhist": 20, "bpf_keyed": 60, "bpf_keyed_b": 60, "bt_max": 60, "bt_keyed": 60, "bt_keyed_hist": 60, "bpf_u": 40} { // fused
 		if n := got[name]; n < 5 || n > most {
 			t.Errorf("%s takes %d instructions: 5 to %d are usual", name, n, most)
 		}
 	}
-	for name, most := range map[string]int{"u": 60, "u_thread": 200} {
+	for name, most := range map[string]int{"u_thread": 200} {
 		if n := got["bpf_"+name] - got[name]; got[name] == 0 || n <= 0 || n > most {
 			t.Errorf("bpf_%s takes %d instructions more than %s, %d: 1 to %d are usual", name, n, name, got[name], most)
 		}

@@ -59,8 +59,9 @@ var limit = machine.Patience(5 * time.Minute)
 // usage is what -h prints in front of the options.
 const usage = `usage: go run ./qemu/bench [options] [row...]
 
-Measures booting, probes and system calls in QEMU, and prints a table of tab-separated values:
-name, median, least..greatest; nanoseconds, or milliseconds in the rows boot_*.
+Measures booting, probes and system calls in QEMU, and prints a table of tab-separated values, whose
+first line names the columns: the median, and from the least to the greatest. Rows that end in _ms
+are in milliseconds.
 
 `
 
@@ -78,16 +79,18 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	var err error
+	fmt.Println(header(*count, *peerFile != ""))
+	peer, err := readPeer(*peerFile)
 	switch {
+	case err != nil:
 	case *count && *only:
 		err = countPrograms(os.Stdout, flag.Args())
 	case *count:
-		err = instructions(cmp.Or(*runs, countedRuns), flag.Args(), *peerFile)
+		err = instructions(cmp.Or(*runs, countedRuns), flag.Args(), peer)
 	case *only:
-		err = runPrograms(*n, *peerFile, flag.Args())
+		err = programs(max(*n, 1), peer, flag.Args())
 	default:
-		err = run(max(*n, 1), cmp.Or(*runs, timedRuns), *smp, *peerFile)
+		err = run(max(*n, 1), cmp.Or(*runs, timedRuns), *smp, peer)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -95,11 +98,22 @@ func main() {
 	}
 }
 
-func run(n, runs, smp int, peerFile string) error {
-	peer, err := readPeer(peerFile)
-	if err != nil {
-		return err
+// headed is how the header begins.
+const headed = "row\t"
+
+// header names the columns, and the unit of the numbers.
+func header(count, peer bool) string {
+	columns := []string{headed + "ns"}
+	if count {
+		columns[0] = headed + "instructions"
 	}
+	if peer {
+		columns = append(columns, "peer", "ratio")
+	}
+	return strings.Join(append(columns, "from..to"), "\t")
+}
+
+func run(n, runs, smp int, peer figures) error {
 	path, err := kernel()
 	if err != nil {
 		return err
@@ -120,20 +134,8 @@ func run(n, runs, smp int, peerFile string) error {
 	return programs(n, peer, nil)
 }
 
-func runPrograms(n int, peerFile string, rows []string) error {
-	peer, err := readPeer(peerFile)
-	if err != nil {
-		return err
-	}
-	return programs(max(n, 1), peer, rows)
-}
-
 // instructions prints the given rows, or all, in instructions, which a peer's are as well.
-func instructions(runs int, rows []string, peerFile string) error {
-	peer, err := readPeer(peerFile)
-	if err != nil {
-		return err
-	}
+func instructions(runs int, rows []string, peer figures) error {
 	path, err := kernel()
 	if err != nil {
 		return err

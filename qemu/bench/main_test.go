@@ -8,7 +8,7 @@ import (
 )
 
 func TestParsePeer(t *testing.T) {
-	peer, err := parsePeer("# Linux\n\nboot_ms\t2000\nk\t1200\tmore\n510/off/smp1/k.net\t1139\n61/off/smp1/k.net\t1242\n" +
+	peer, err := parsePeer(header(false, false) + "\n# Linux\n\nboot_ms\t2000\nk\t1200\tmore\n510/off/smp1/k.net\t1139\n61/off/smp1/k.net\t1242\n" +
 		"510/off/smp2/b.net\t100\n510/default/smp1/b.net\t90\n510/off/smp1/regpair_us\t231\nunknown\t1\n")
 	want := figures{"boot_ms": 2000, "k": 1139, "regpair": 231e3}
 	if err != nil || !maps.Equal(peer, want) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,31 +14,21 @@ var errPeer = errors.New("not NAME<TAB>NUMBER")
 // figures are another kernel's, in this command's names and units.
 type figures map[string]float64
 
-// peerNames has the peer's names for this command's rows, with the factor to this command's unit.
+// netRows are the rows that the peer calls ROW.net.
+var netRows = []string{"int3", "k", "b", "e", "o", "r", "kr", "ro", "kro", "w", "x", "bpf_b", "bpf_r"}
+
+// peerNames has the peer's names for the others, with the factor to this command's unit.
 var peerNames = map[string]struct {
 	name   string
 	factor float64
 }{
 	"call":                {"base_mov", 1},
-	"int3":                {"int3.net", 1},
-	"k":                   {"k.net", 1},
-	"b":                   {"b.net", 1},
-	"e":                   {"e.net", 1},
-	"o":                   {"o.net", 1},
-	"r":                   {"r.net", 1},
-	"kr":                  {"kr.net", 1},
-	"ro":                  {"ro.net", 1},
-	"kro":                 {"kro.net", 1},
 	"u":                   {"u_bare_nop.net", 1},
 	"u_emul":              {"u_bare_push.net", 1},
 	"u_boost":             {"u_bare_mov.net", 1}, // Linux steps it
 	"u_step":              {"u_bare_mov.net", 1},
 	"ur":                  {"ur_bare_nop.net", 1},
-	"w":                   {"w.net", 1},
-	"x":                   {"x.net", 1},
-	"bpf_b":               {"bpf_b.net", 1},
 	"bpf_count":           {"bpf_o.net", 1},
-	"bpf_r":               {"bpf_r.net", 1},
 	"bpf_ro":              {"bpf_r.net", 1}, // both enter by ftrace
 	"bpf_u":               {"bpf_u_nop.net", 1},
 	"bpf_ur":              {"bpf_ur_nop.net", 1},
@@ -69,7 +60,7 @@ func parsePeer(text string) (figures, error) {
 	raw := figures{}
 	for row := range strings.Lines(text) {
 		row = strings.TrimSpace(row)
-		if row == "" || row[0] == '#' {
+		if row == "" || row[0] == '#' || strings.HasPrefix(row, headed) {
 			continue
 		}
 		fields := strings.Split(row, "\t")
@@ -111,7 +102,12 @@ func plainName(name string) (string, bool) {
 func (raw figures) translate() figures {
 	out := figures{}
 	for name, v := range raw {
-		if _, ours := peerNames[name]; ours || strings.Contains(name, "/") {
+		if _, ours := peerNames[name]; ours || slices.Contains(netRows, name) || strings.Contains(name, "/") {
+			out[name] = v
+		}
+	}
+	for _, name := range netRows {
+		if v, ok := raw[name+".net"]; ok {
 			out[name] = v
 		}
 	}

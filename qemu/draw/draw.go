@@ -2,8 +2,10 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
 	"html"
+	"math"
 	"strings"
 )
 
@@ -11,12 +13,13 @@ import (
 type Palette struct {
 	Suffix                                   string // of the file's name
 	paper, ink, faint, band, trap, jump, box string
+	bar                                      string // what is as long as something is much
 }
 
 // Palettes are for light pages and for dark ones.
 var Palettes = []Palette{
-	{"", "#ffffff", "#1f2328", "#6e7781", "#f0f3f6", "#c4420a", "#1a7f37", "#ddf4ff"},
-	{"-dark", "#0d1117", "#e6edf3", "#8b949e", "#1c2128", "#f0883e", "#3fb950", "#0c2d4a"},
+	{"", "#ffffff", "#1f2328", "#6e7781", "#f0f3f6", "#c4420a", "#1a7f37", "#ddf4ff", "#54aeff"},
+	{"-dark", "#0d1117", "#e6edf3", "#8b949e", "#1c2128", "#f0883e", "#3fb950", "#0c2d4a", "#1f6feb"},
 }
 
 // Sizes of text, in pixels.
@@ -29,6 +32,7 @@ const (
 type Drawing struct {
 	Title         string
 	Width, Height int
+	Zoom          float64 // how large it is shown; 0: as it is
 	shapes        strings.Builder
 }
 
@@ -65,20 +69,32 @@ func (d *Drawing) Arrow(x1, x2, y int) {
 	d.add(`<path d="M%d %dL%d %dL%d %dZ" class="dot"/>`, x2, y, x2-back, y-head/2, x2-back, y+head/2)
 }
 
+// Leads draws an arrow.
+func (d *Drawing) Leads(x1, y1, x2, y2 int) {
+	const head = 9
+	dx, dy := float64(x2-x1), float64(y2-y1)
+	long := math.Hypot(dx, dy)
+	dx, dy = head*dx/long, head*dy/long
+	d.Line(x1, y1, x2, y2, "line")
+	d.add(`<path d="M%d %dL%.1f %.1fL%.1f %.1fZ" class="dot"/>`, x2, y2,
+		float64(x2)-dx-dy/2, float64(y2)-dy+dx/2, float64(x2)-dx+dy/2, float64(y2)-dy-dx/2)
+}
+
 // Draw draws what is in another drawing, over what is there.
 func (d *Drawing) Draw(over *Drawing) { d.shapes.WriteString(over.shapes.String()) }
 
 // SVG is the file, in the colours of p.
 func (d *Drawing) SVG(p Palette) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s">`+"\n",
-		d.Width, d.Height, d.Width, d.Height, html.EscapeString(d.Title))
+	zoom := cmp.Or(d.Zoom, 1)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 %d %d" width="%.0f" height="%.0f" role="img" aria-label="%s">`+"\n",
+		d.Width, d.Height, zoom*float64(d.Width), zoom*float64(d.Height), html.EscapeString(d.Title))
 	fmt.Fprintf(&b, `<style>
 text { font: 12px ui-monospace, Menlo, Consolas, monospace; fill: %[2]s }
 .paper { fill: %[1]s } .faint, .other { fill: %[3]s } .head { font-weight: bold } .trap { fill: %[5]s } .jump { fill: %[6]s }
-.band { fill: %[4]s } .box, .bar { fill: %[7]s } .dot { fill: %[2]s } .line { stroke: %[2]s; fill: none } .life { stroke: %[3]s; stroke-dasharray: 2 3; fill: none }
+.band { fill: %[4]s } .box { fill: %[7]s } .bar { fill: %[8]s } .dot { fill: %[2]s } .line { stroke: %[2]s; fill: none } .life { stroke: %[3]s; stroke-dasharray: 2 3; fill: none }
 </style>
-`, p.paper, p.ink, p.faint, p.band, p.trap, p.jump, p.box)
+`, p.paper, p.ink, p.faint, p.band, p.trap, p.jump, p.box, p.bar)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" class="paper"/>`+"\n", d.Width, d.Height)
 	b.WriteString(d.shapes.String())
 	b.WriteString("</svg>\n")

@@ -81,20 +81,29 @@ type Flame struct {
 	Compared bool   // Was has what it is compared with: colours say whether a frame has grown
 }
 
-//go:embed flame.js
-var flameScript string
-
-//go:embed flame.css
-var flameStyle string
+// FlameCSS and FlameJS are what a page needs that shows flame graphs as fragments, and calls flame(SVG, STATE) for each.
+var (
+	//go:embed flame.css
+	FlameCSS string
+	//go:embed flame.js
+	FlameJS string
+)
 
 // SVG writes the picture as a file that needs nothing else: a click zooms, and a search marks.
 func (f *Flame) SVG(w io.Writer) error {
+	return f.write(w, "<style>"+FlameCSS+"</style>\n", "<script><![CDATA[\n"+FlameJS+"flame(document.currentScript.closest(\"svg\"));\n]]></script>\n")
+}
+
+// Fragment writes the picture as an element of a page that has FlameCSS and FlameJS.
+func (f *Flame) Fragment(w io.Writer) error { return f.write(w, "", "") }
+
+// write writes the picture, with what comes before and after it.
+func (f *Flame) write(w io.Writer, style, script string) error {
 	d := flameDrawing{Flame: f, floor: flameTop + f.Root.depth()*flameRow}
 	d.frame(f.Root, 0, 0)
 	high := d.floor + flameFoot
 	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" class="flame" role="img" aria-label="%s">
-<style>%s</style>
-<rect width="100%%" height="100%%" class="paper"/>
+%s<rect width="100%%" height="100%%" class="paper"/>
 <text x="%d" y="26" class="title">%s</text>
 <text x="10" y="52" class="button reset" tabindex="0">whole graph</text>
 <text x="110" y="52" class="button search" tabindex="0">search</text>
@@ -102,11 +111,9 @@ func (f *Flame) SVG(w io.Writer) error {
 <g class="frames">
 %s</g>
 <text x="10" y="%d" class="details"></text>
-%s<script><![CDATA[
-%s]]></script>
-</svg>
-`, flameWide, high, flameWide, high, escape(f.Title), flameStyle, flameWide/2, escape(f.Title), flameWide-10,
-		d.boxes.String(), d.floor+18, d.legend(), flameScript)
+%s%s</svg>
+`, flameWide, high, flameWide, high, escape(f.Title), style, flameWide/2, escape(f.Title), flameWide-10,
+		d.boxes.String(), d.floor+18, d.legend(), script)
 	return err
 }
 

@@ -1,8 +1,8 @@
-// A flame graph that answers: a click zooms, a search marks frames and says their share. Each picture of a page has
-// its own.
-(function () {
+// flame has a flame graph answer: a click zooms, a search marks frames and says their share. It keeps both in state,
+// and a later picture that gets the same state begins with them.
+function flame(svg, state) {
 	"use strict";
-	const svg = document.currentScript.closest("svg");
+	state = state || {};
 	const frames = Array.from(svg.querySelectorAll(".frame"), function (g) {
 		return {g: g, x: Number(g.dataset.x), w: Number(g.dataset.w), name: g.dataset.name,
 			rect: g.querySelector("rect"), text: g.querySelector("text"), says: g.querySelector("title").textContent};
@@ -30,11 +30,9 @@
 			f.text.textContent = fit(f.name, w);
 		}
 	}
-	// search marks the frames whose names have a text, and says which share of the whole they are: of frames within
+	// mark marks the frames whose names have a text, and says which share of the whole they are: of frames within
 	// each other, once.
-	function search() {
-		const text = prompt("Mark frames whose names contain (nothing: none)", "");
-		if (text === null) return;
+	function mark(text) {
 		const found = frames.filter(function (f) {
 			const has = text !== "" && f.name.toLowerCase().includes(text.toLowerCase());
 			f.g.classList.toggle("found", has);
@@ -49,6 +47,20 @@
 		}
 		matched.textContent = text === "" ? "" : text + ": " + (100 * sum).toFixed(2) + " %";
 	}
+	function search() {
+		const text = prompt("Mark frames whose names contain (nothing: none)", state.search || "");
+		if (text !== null) mark(state.search = text);
+	}
+	// path is the names of the frame and of those that called it, by which it is found in a later picture.
+	function path(f) {
+		return JSON.stringify(frames.filter(function (c) {
+			return c.x <= f.x + tiny && c.x + c.w >= f.x + f.w - tiny && c.rect.y.baseVal.value >= f.rect.y.baseVal.value;
+		}).map(function (c) { return c.name; }));
+	}
+	function show(f) {
+		state.zoom = path(f);
+		zoom(f);
+	}
 	// does has an element do something by a click, by Enter and by the space bar.
 	function does(element, what) {
 		element.addEventListener("click", what);
@@ -61,13 +73,16 @@
 	}
 	for (const f of frames) {
 		f.g.setAttribute("tabindex", "0");
-		does(f.g, function () { zoom(f); });
+		does(f.g, function () { show(f); });
 		for (const when of ["mouseenter", "focus"]) {
 			f.g.addEventListener(when, function () { details.textContent = f.says; });
 		}
 	}
 	if (frames.length > 0) {
-		does(svg.querySelector(".reset"), function () { zoom(frames[0]); });
+		does(svg.querySelector(".reset"), function () { show(frames[0]); });
 		does(svg.querySelector(".search"), search);
+		const before = state.zoom && frames.find(function (f) { return path(f) === state.zoom; });
+		if (before) zoom(before);
+		mark(state.search || "");
 	}
-})();
+}

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +34,7 @@ type Config struct {
 	CPU     string        // as QEMU's -cpu; "" means all that Accel can give
 	Timeout time.Duration // 0 means none
 	GDB     *GDB          // wait for gdb there, or nil
+	Agent   *Agent        // where the kernel runs commands, or nil
 	Extra   []string      // further QEMU arguments
 
 	Stdout io.Writer // live copy of the script's standard output, or nil
@@ -59,7 +61,7 @@ const firstFd = 3
 const (
 	outFd = firstFd + iota
 	controlFd
-	gdbFd
+	gdbFd // and after it, the agent's
 )
 
 // machineArgs turns a machine's name into QEMU's -machine argument. microvm
@@ -90,12 +92,34 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// prepared is c with its defaults, if it can be run, and the path of QEMU.
+func (c Config) prepared() (Config, string, error) {
+	c = c.withDefaults()
+	if err := c.Check(); err != nil {
+		return c, "", err
+	}
+	path, err := Find()
+	return c, path, err
+}
+
+// limited is ctx with the time limit of c, if it has one.
+func (c Config) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.Timeout > 0 {
+		return context.WithTimeoutCause(ctx, c.Timeout, timeout(c.Timeout))
+	}
+	return context.WithCancel(ctx)
+}
+
 // commandLine puts the script where Linux puts arguments for init: after "--".
 func (c Config) commandLine() string {
-	if c.Script == "" {
-		return c.Append
+	line := c.Append
+	if c.Agent != nil {
+		line = strings.TrimPrefix(line+" agent="+agentPort, " ")
 	}
-	return strings.TrimPrefix(c.Append+" -- "+c.Script, " ")
+	if c.Script == "" {
+		return line
+	}
+	return strings.TrimPrefix(line+" -- "+c.Script, " ")
 }
 
 // Check refuses what QEMU or the kernel could not run, or would misunderstand. It checks c as it is:
@@ -176,7 +200,7 @@ func (c Config) arguments(m medium) []string {
 // standard input and output, the script's output has a pipe of its own, and a
 // control socket tells how the machine ended.
 func (c Config) pipedArguments(m medium, out, control string) []string {
-	args := append(append(c.arguments(m), c.GDB.arguments(gdbFd)...),
+	args := append(append(c.arguments(m), c.attached(gdbFd)...),
 		"-S",
 		"-chardev", "stdio,id=console,signal=off",
 		"-chardev", control,
@@ -197,5 +221,13 @@ func (c Config) pipedArguments(m medium, out, control string) []string {
 // terminalArguments is for a person at the terminal; QEMU itself puts the
 // terminal in raw mode and takes Ctrl-A X.
 func (c Config) terminalArguments(m medium) []string {
-	return append(append(c.arguments(m), c.GDB.arguments(firstFd)...), "-serial", "mon:stdio")
+	return append(append(c.arguments(m), c.attached(firstFd)...), "-serial", "mon:stdio")
 }
+
+// attached is what QEMU is told about gdb and the agent, whose files it inherits from fd on.
+func (c Config) attached(fd int) []string {
+	return append(c.GDB.arguments(fd), c.Agent.arguments(fd+len(c.GDB.inherited()))...)
+}
+
+// attachedFiles are these files.
+func (c Config) attachedFiles() []*os.File { return append(c.GDB.inherited(), c.Agent.inherited()...) }

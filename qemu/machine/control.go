@@ -60,7 +60,7 @@ func (c *control) listen(gdb bool) {
 			json.Unmarshal(msg.Return, &text)
 			select {
 			case c.answers <- text:
-			default: // nobody waits any more
+			default: // nothing waits any more
 			}
 		}
 	}

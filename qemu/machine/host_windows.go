@@ -6,7 +6,7 @@ import (
 )
 
 // killed is the exit code of a process that was ended from outside. QEMU has it for mistakes in its
-// arguments, too; then nobody has ended it.
+// arguments, too; then it has ended by itself.
 const killed = 1
 
 // inherits is false: a program gets standard input and output, and no further files.

@@ -19,27 +19,24 @@ type link struct {
 
 // outLink is where QEMU writes what a script prints; fd is the number that the file has in QEMU.
 func outLink(fd int) (link, error) {
-	if !inherits {
-		return awaited()
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		return link{}, err
-	}
-	enlarge(w, pipeSize)
-	return link{r, w, fmt.Sprintf("file,id=%%s,path=/dev/fd/%d", fd), func() {}}, nil
+	return newLink(fromChild, fmt.Sprintf("file,id=%%s,path=/dev/fd/%d", fd))
 }
 
 // controlLink is QEMU's monitor.
 func controlLink(fd int) (link, error) {
+	return newLink(socketPair, fmt.Sprintf("socket,id=%%s,fd=%d", fd))
+}
+
+// newLink makes a link of two connected files.
+func newLink(pair func() (ours, theirs *os.File, err error), where string) (link, error) {
 	if !inherits {
 		return awaited()
 	}
-	ours, theirs, err := socketPair()
+	ours, theirs, err := pair()
 	if err != nil {
 		return link{}, err
 	}
-	return link{ours, theirs, fmt.Sprintf("socket,id=%%s,fd=%d", fd), func() {}}, nil
+	return link{ours, theirs, where, func() {}}, nil
 }
 
 // chardev is what QEMU is told about a link.

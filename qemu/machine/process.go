@@ -59,48 +59,11 @@ func exitCode(err error) int {
 	return killed
 }
 
-// pipe has an end for this process and one for the child.
-type pipe struct{ ours, theirs *os.File }
-
-// pipes collects pipes and the first error, so that setting up several needs
-// one check.
-type pipes struct {
-	all []pipe
-	err error
-}
-
-// pipeSize is generous: QEMU drops console output when a pipe stays full.
-const pipeSize = 1 << 20
-
-func (p *pipes) fromChild() pipe {
-	r, w, err := os.Pipe()
-	if err != nil {
-		p.err = err
-		return pipe{}
+// fromChild is os.Pipe for QEMU's output, with room for more: QEMU drops console output when a pipe stays full.
+func fromChild() (ours, theirs *os.File, err error) {
+	ours, theirs, err = os.Pipe()
+	if err == nil {
+		enlarge(theirs, 1<<20)
 	}
-	enlarge(w, pipeSize)
-	p.all = append(p.all, pipe{r, w})
-	return pipe{r, w}
-}
-
-func (p *pipes) toChild() pipe {
-	r, w, err := os.Pipe()
-	if err != nil {
-		p.err = err
-		return pipe{}
-	}
-	p.all = append(p.all, pipe{w, r})
-	return pipe{w, r}
-}
-
-func (p *pipes) closeTheirs() {
-	for _, x := range p.all {
-		x.theirs.Close()
-	}
-}
-
-func (p *pipes) closeOurs() {
-	for _, x := range p.all {
-		x.ours.Close()
-	}
+	return ours, theirs, err
 }

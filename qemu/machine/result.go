@@ -108,9 +108,7 @@ func (r *Result) stopped(cause error) error {
 	return fmt.Errorf("machine: %w; %s", cause, r.Reason)
 }
 
-func (r *Result) crash(why string) {
-	r.Status, r.Crash, r.Reason = StatusCrash, true, why
-}
+func (r *Result) crash(why string) { r.Status, r.Crash, r.Reason = StatusCrash, true, why }
 
 func (r *Result) broken(e ending, what string) error {
 	r.Status = StatusQEMU
@@ -150,6 +148,4 @@ func lastWords(log []byte) string {
 	return tidy(lines[len(lines)-1])
 }
 
-func tidy(line []byte) string {
-	return string(bytes.TrimSpace(stamp.ReplaceAll(line, nil)))
-}
+func tidy(line []byte) string { return string(bytes.TrimSpace(stamp.ReplaceAll(line, nil))) }

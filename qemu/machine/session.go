@@ -37,13 +37,18 @@ type Session struct {
 // Errors: ErrConfig, ErrNoQEMU, ErrQEMU, ErrTimeout, ErrInterrupted.
 func Run(ctx context.Context, c Config) (Result, error) {
 	s, err := Start(ctx, c)
-	switch {
-	case errors.Is(err, ErrConfig):
-		return Result{Status: StatusUsage}, err
-	case err != nil:
-		return Result{Status: StatusQEMU}, err
+	if err != nil {
+		return failed(err)
 	}
 	return s.Wait()
+}
+
+// failed is the result if no machine has run.
+func failed(err error) (Result, error) {
+	if errors.Is(err, ErrConfig) {
+		return Result{Status: StatusUsage}, err
+	}
+	return Result{Status: StatusQEMU}, err
 }
 
 // Start boots a machine. The caller must Wait or Close. The machine is killed
@@ -51,20 +56,13 @@ func Run(ctx context.Context, c Config) (Result, error) {
 //
 // Errors: ErrConfig, ErrNoQEMU, ErrQEMU.
 func Start(ctx context.Context, c Config) (*Session, error) {
-	c = c.withDefaults()
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	path, err := Find()
+	c, path, err := c.prepared()
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{log: newStream(c.Log), out: newStream(c.Stdout), started: time.Now(), image: c.Image}
 	s.end = sync.OnceValues(s.ended)
-	s.ctx, s.cancel = context.WithCancel(ctx)
-	if c.Timeout > 0 {
-		s.ctx, s.cancel = context.WithTimeoutCause(ctx, c.Timeout, timeout(c.Timeout))
-	}
+	s.ctx, s.cancel = c.limited(ctx)
 	if err := s.launch(path, c); err != nil {
 		s.medium.remove()
 		s.cancel()
@@ -79,20 +77,21 @@ func (s *Session) launch(path string, c Config) (err error) {
 	if s.medium, err = c.makeMedium(); err != nil {
 		return err
 	}
-	var pipes pipes
-	defer pipes.closeTheirs()
-	in, out := pipes.toChild(), pipes.fromChild()
+	in, console, inErr := os.Pipe()
+	log, out, logErr := fromChild()
 	script, scriptErr := outLink(outFd)
 	ctl, err := newControl()
-	if err = errors.Join(pipes.err, scriptErr, err); err != nil {
-		pipes.closeOurs()
+	if err = errors.Join(inErr, logErr, scriptErr, err); err != nil {
 		return err
 	}
-	s.control, s.console, s.script = ctl, in.ours, script
+	defer in.Close()
+	defer out.Close()
+	s.control, s.console, s.script = ctl, console, script
 	args := c.pipedArguments(s.medium, script.chardev("out"), ctl.chardev("control"))
-	s.proc, err = startProcess(s.ctx, s.kill, path, args, in.theirs, out.theirs, append(inherited(&script, &ctl.link), c.GDB.inherited()...))
+	s.proc, err = startProcess(s.ctx, s.kill, path, args, in, out, append(inherited(&script, &ctl.link), c.attachedFiles()...))
 	if err != nil {
-		pipes.closeOurs()
+		console.Close()
+		log.Close()
 		script.hangUp()
 		script.closeTheirs()
 		script.Close()
@@ -101,8 +100,9 @@ func (s *Session) launch(path string, c Config) (err error) {
 	}
 	script.closeTheirs()
 	ctl.closeTheirs()
+	c.Agent.started()
 	go ctl.listen(c.GDB != nil)
-	s.filled.Go(func() { s.log.fill(out.ours); out.ours.Close() })
+	s.filled.Go(func() { s.log.fill(log); log.Close() })
 	s.filled.Go(func() { s.out.fill(script) })
 	return nil
 }

@@ -17,9 +17,7 @@ type stream struct {
 	changed chan struct{} // closed and replaced on every change
 }
 
-func newStream(tee io.Writer) *stream {
-	return &stream{tee: tee, changed: make(chan struct{})}
-}
+func newStream(tee io.Writer) *stream { return &stream{tee: tee, changed: make(chan struct{})} }
 
 // fill reads r to its end. A tee that fails gets no more, but r is read on:
 // QEMU must not block.

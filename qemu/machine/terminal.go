@@ -17,33 +17,27 @@ import (
 //
 // Errors: ErrConfig, ErrNoQEMU, ErrQEMU, ErrTimeout, ErrInterrupted.
 func Interact(ctx context.Context, c Config) (Result, error) {
-	c = c.withDefaults()
-	if err := c.Check(); err != nil {
-		return Result{Status: StatusUsage}, err
-	}
-	path, err := Find()
+	c, path, err := c.prepared()
 	if err != nil {
-		return Result{Status: StatusQEMU}, err
+		return failed(err)
 	}
 	m, err := c.makeMedium()
 	if err != nil {
-		return Result{Status: StatusQEMU}, fmt.Errorf("machine: %w: %w", ErrQEMU, err)
+		return failed(fmt.Errorf("machine: %w: %w", ErrQEMU, err))
 	}
 	defer m.remove()
-	cancel := context.CancelFunc(func() {})
-	if c.Timeout > 0 {
-		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, timeout(c.Timeout))
-	}
+	ctx, cancel := c.limited(ctx)
 	defer cancel()
 	started := time.Now()
 	p := &process{cmd: exec.CommandContext(ctx, path, c.terminalArguments(m)...), code: make(chan int, 1)}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	p.cmd.ExtraFiles = c.GDB.inherited()
+	p.cmd.ExtraFiles = c.attachedFiles()
 	// SIGTERM lets QEMU put the terminal right; WaitDelay kills it if it hangs.
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
 	if err := p.start(false); err != nil {
-		return Result{Status: StatusQEMU}, fmt.Errorf("machine: start: %w: %w", ErrQEMU, err)
+		return failed(fmt.Errorf("machine: start: %w: %w", ErrQEMU, err))
 	}
+	c.Agent.started()
 	code := p.wait()
 	r := Result{Duration: time.Since(started)}
 	if cause := context.Cause(ctx); cause != nil {

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	names = 230 // pixels for the names of stages
-	scale = 560 // for the time
-	ends  = 190 // for the figures
+	names = 220 // pixels for the names of stages
+	scale = 320 // for the time
+	ends  = 120 // for the figures
 )
 
 // drawBoot draws a bar for what leads to each stage. The clock counts an instruction as a nanosecond.
 func drawBoot(stages []stage) *draw.Drawing {
-	d := &draw.Drawing{Title: "The boot, from power-on to the prompt", Width: names + scale + ends, Height: (len(stages) + 6) * draw.Row}
+	d := &draw.Drawing{Title: "The boot, from power-on to the prompt", Width: names + scale + ends, Height: (len(stages) + 6) * draw.Row, Zoom: 1.6}
 	d.Text(20, 30, "head", d.Title)
 	end := stages[len(stages)-1].at
-	d.Text(20, 30+draw.Row, "faint", "by instructions, on one processor; the first bar is the firmware and QEMU's loader")
+	d.Text(20, 30+draw.Row, "faint", "by instructions, on one processor; the first bar is the firmware and the loader")
 	x := func(at time.Duration) int { return names + int(int64(scale)*int64(at)/int64(end)) }
 	from := time.Duration(0)
 	for i, s := range stages {

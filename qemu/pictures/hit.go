@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"sonde/qemu/draw"
@@ -34,16 +35,26 @@ func laneOf(stage string) int {
 	return inTrap
 }
 
-// drawHit draws one hit beside the other.
-func drawHit(step, jump hit) *draw.Drawing {
-	d := &draw.Drawing{Title: "One hit of a probe by a breakpoint, and one by a jump", Width: 2 * panel}
-	d.Height = max(drawSteps(d, 0, step, "trap", "slot"), drawSteps(d, panel, jump, "jump", "detour")) + draw.Row
+// drawHits draws hits in two columns.
+func drawHits(title string, hits ...hit) *draw.Drawing {
+	d := &draw.Drawing{Title: title, Width: 2 * panel}
+	for pair := range slices.Chunk(hits, 2) {
+		y := d.Height + 30
+		for i, h := range pair {
+			d.Height = max(d.Height, drawSteps(d, i*panel, y, h))
+		}
+	}
+	d.Height += draw.Row
 	return d
 }
 
-// drawSteps draws h from x on, and returns where it ends. The code is drawn in the colour of class.
-func drawSteps(d *draw.Drawing, x int, h hit, class, copied string) int {
-	left, y := x+30, 30
+// drawSteps draws h at x and y, and returns where it ends. The code is drawn in the colour of class.
+func drawSteps(d *draw.Drawing, x, y int, h hit) int {
+	class, copied := "trap", "slot"
+	if h.Tier == "JUMP" {
+		class, copied = "jump", "detour"
+	}
+	left := x + 30
 	d.Text(left, y, class+" head", h.Tier)
 	d.Text(left, y+draw.Row, "faint", fmt.Sprintf("%s, %s:%d", h.Place, h.File, h.Line))
 	y += 3 * draw.Row
@@ -60,15 +71,19 @@ func drawSteps(d *draw.Drawing, x int, h hit, class, copied string) int {
 	top := y + draw.Row/2
 	at := left
 	y += draw.Row + draw.Row/2
+	room := draw.Letters(float64(panel - 30 - lanes*lane))
 	next := func(to int, says, more string) {
 		d.Arrow(at, left+to*lane, y)
 		at = left + to*lane
-		d.Text(left+lanes*lane-10, y+4, "", says)
-		if more != "" {
+		y += 4
+		for i, line := range append(draw.Wrap(says, room), draw.Wrap(more, room)...) {
+			class := "faint"
+			if i < len(draw.Wrap(says, room)) {
+				class = ""
+			}
+			d.Text(left+lanes*lane-10, y, class, line)
 			y += draw.Row
-			d.Text(left+lanes*lane-10, y+2, "faint", more)
 		}
-		y += draw.Row + 4
 	}
 	for _, f := range h.Frames {
 		more := ""
@@ -101,6 +116,9 @@ func (h *hit) end() string {
 	is := h.Frames[len(h.Frames)-1].IP.Is
 	if _, at, ok := strings.Cut(is, "goes on at "); ok {
 		return "goes on at " + at
+	}
+	if strings.HasPrefix(is, "slot of ") {
+		return "goes on at " + h.after(length(h.Original[0].Bytes))
 	}
 	place, _, _ := strings.Cut(is, " ")
 	return "goes on at " + place

@@ -2,7 +2,12 @@
 // the tree:
 //
 //	hit      a hit by INT3 and one by a jump, beside each other
+//	endings  the five endings of a hit by INT3
+//	copy     an instruction, and its copy in a slot
+//	region   what a jump covers
+//	return   the stack of a call with a return probe
 //	way      how an INT3 becomes a jump, and back, on two processors
+//	memory   the parts of the image
 //	boot     the boot as a time line, in instructions
 //	layers   the layers of the tree
 //	proof    the packages of the proof run, from docs/proof.md
@@ -69,8 +74,12 @@ func drawAll(image, tree string) (map[string]*draw.Drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	all["hit"], all["way"], all["boot"] = drawHit(s.step, s.jump), drawWay(s.way), drawBoot(s.boot)
-	return all, nil
+	all["hit"] = drawHits("One hit of a probe by a breakpoint, and one by a jump", s.step, s.jump)
+	all["endings"] = drawHits("The five endings of a hit of a breakpoint, and a hit of a jump", append(append([]hit{s.step}, s.endings...), s.jump)...)
+	all["way"], all["boot"], all["memory"] = drawWay(s.way), drawBoot(s.boot), drawMemory(s.memory)
+	all["copy"], all["region"] = drawCopy(s.step), drawRegion(s.jump)
+	all["return"], err = drawBack(s.back)
+	return all, err
 }
 
 // drawTree draws the pictures that need no kernel.

@@ -64,7 +64,7 @@ func compare(t *testing.T, all map[string]*draw.Drawing) {
 var (
 	address = regexp.MustCompile(`0x[0-9a-f]{5,}`)
 	bytes   = regexp.MustCompile(`(written: e9)( [0-9a-f]{2}){4}`)
-	figure  = regexp.MustCompile(`\+?\b\d+(\.\d)? (us|ms|million)|(\.go:)\d+`)
+	figure  = regexp.MustCompile(`\+?\b\d+(\.\d)? (us|ms|million|MiB)|(\.go:)\d+`)
 )
 
 // words returns what a picture says, line by line, without what differs between runs.
@@ -102,13 +102,32 @@ func TestWordsOfBothColours(t *testing.T) {
 	}
 }
 
-// TestLayersAreInOrder: the lowest is at the bottom, and only the tree's layers are drawn.
-func TestLayersAreInOrder(t *testing.T) {
-	d := drawLayers("# words: no layer\npure: a b\narch: c < pure\n\ntests: d\nonly x: y\n")
-	got := words(t, d.SVG(draw.Palettes[0]))[2:]
-	want := []string{"head arch", "step c", "faint imports pure", "head pure", "step a b", "faint imports no other layer"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
+// TestLayersLeadDown: a part is above those that it imports, and an arrow leads to none that another arrow's part
+// imports.
+func TestLayersLeadDown(t *testing.T) {
+	text, err := os.ReadFile("../../internal/layers/layers.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := imports(string(text))
+	for i, lead := range of {
+		for _, j := range lead {
+			if parts[i].row >= parts[j].row {
+				t.Errorf("%v is beside or below %v, which it imports", parts[i].folders, parts[j].folders)
+			}
+			for _, k := range lead {
+				if slices.Contains(of[k], j) {
+					t.Errorf("%v leads to %v and to what that imports, %v", parts[i].folders, parts[k].folders, parts[j].folders)
+				}
+			}
+		}
+		if len(lead) == 0 && i != len(parts)-1 {
+			t.Errorf("%v imports nothing", parts[i].folders)
+		}
+	}
+	made := imports("# words: no layer\nbpf: bpf/... < pure\narch: arch/...\nkernel.x: kernel/x < bpf arch\nprobe: probe/... < kernel bpf\nonly x: y\n")
+	if want := [][]int{nil, nil, nil, nil, {5}, {6, 7}, nil, nil}; !slices.EqualFunc(made, want, slices.Equal) {
+		t.Errorf("%v", made)
 	}
 }
 
@@ -147,7 +166,7 @@ func TestMapIsToScale(t *testing.T) {
 		}
 	}
 	got := words(t, d.SVG(draw.Palettes[0]))[2:]
-	want := []string{"step large", "step 0 %", "step small", "step 50 %", "step 10000 of 400 instructions", "step     390  a jump", "faint 50 executed"}
+	want := []string{"step large", "step small", "step 50 %", "step 10000 of 400 instructions", "step     390  a jump", "faint 50 executed"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

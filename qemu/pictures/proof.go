@@ -25,8 +25,7 @@ func proofRows(page, head string) (rows []packed) {
 			break
 		}
 		all, err := strconv.Atoi(strings.TrimSpace(f[1]))
-		reached, err2 := strconv.Atoi(strings.TrimSpace(f[2]))
-		if err == nil && err2 == nil {
+		if reached, err2 := strconv.Atoi(strings.TrimSpace(f[2])); err == nil && err2 == nil {
 			rows = append(rows, packed{strings.TrimSpace(f[0]), all, reached})
 		}
 	}
@@ -115,13 +114,26 @@ func drawPackage(d *draw.Drawing, p packed, x, y, w, h int) {
 	if full := (h - edge) * p.reached / max(p.all, 1); full > 0 {
 		d.Rect(x, y+h-edge-full, w-edge, full, "bar")
 	}
-	lines := []string{strings.TrimPrefix(p.name, "sonde/"), fmt.Sprintf("%d %%", 100*p.reached/max(p.all, 1))}
+	lines := []string{fitting(strings.TrimPrefix(p.name, "sonde/"), draw.Letters(float64(w-8)))}
+	if share := 100 * p.reached / max(p.all, 1); share > 0 && lines[0] != "" {
+		lines = append(lines, fitting(fmt.Sprintf("%d %%", share), draw.Letters(float64(w-8))))
+	}
 	for i, line := range lines {
-		if len(line) > draw.Letters(float64(w-8)) {
-			line = line[max(0, len(line)-draw.Letters(float64(w-8))):]
-		}
 		if (i+1)*(draw.Row-5) < h {
 			d.Text(x+4, y+(i+1)*(draw.Row-5), "step", line)
 		}
 	}
+}
+
+// fitting is a path, or as many of its last names as have room; "" if not even one has.
+func fitting(path string, room int) string {
+	shown := path
+	for len([]rune(shown)) > room {
+		_, rest, more := strings.Cut(path, "/")
+		if !more {
+			return ""
+		}
+		path, shown = rest, "…/"+rest
+	}
+	return shown
 }

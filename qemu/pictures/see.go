@@ -13,9 +13,11 @@ import (
 
 // What the kernel has said of itself.
 type seen struct {
-	step, jump hit
-	way        way
-	boot       []stage
+	step, jump, back hit   // by a step, by a jump, of a return probe
+	endings          []hit // of breakpoints, without a step
+	way              way
+	boot             []stage
+	memory           []section
 }
 
 // A hit is what glass -j prints, as far as it is drawn.
@@ -25,7 +27,7 @@ type hit struct {
 	Original          []struct{ Bytes, Asm string }
 	Frames            []struct {
 		Stage, Says, Text string
-		IP                struct{ Is, Asm string }
+		IP                struct{ Is, Asm, Bytes string }
 	}
 }
 
@@ -40,6 +42,7 @@ type step struct {
 	T          int64 // ns since the first
 	CPU        int
 	Step, Says string
+	Text       string // the bytes that it has written
 }
 
 // A stage is a line of /sys/kernel/debug/boot.
@@ -48,9 +51,16 @@ type stage struct {
 	at   time.Duration
 }
 
-// The scripts. A command that needs a second hit reads a file, which reads twice.
+// The scripts. A command that needs a second hit reads a file, which reads twice. The last places of the first script
+// have an ending each: a push, a conditional jump, a jump, a stack check.
 const (
-	hits  = "cat /sys/kernel/debug/boot; glass -t step -j vfs.Read cat /proc/version; glass -t jump -j vfs.Read cat /proc/version"
+	hits = `cat /sys/kernel/debug/boot
+grep Kernel /proc/iomem
+for kind in step jump return; do glass -t $kind -j vfs.Read cat /proc/version; done
+sysctl -w debug.kprobes_optimization=0
+for at in vfs.Read+0xa vfs.Read+0x4; do glass -j $at cat /proc/version; done
+glass -j bench.targetJmp bench -n 1 e > /tmp/hit; grep "^{" /tmp/hit
+glass -j vfs.Read cat /proc/version`
 	ofWay = "glass -o -j vfs.Read"
 )
 
@@ -64,11 +74,15 @@ func see(image string) (s seen, err error) {
 	for _, line := range lines {
 		if strings.HasPrefix(line, "{") {
 			recorded = append(recorded, line)
+		} else if m, ok := parseSection(line); ok {
+			s.memory = append(s.memory, m)
 		} else if st, ok := parseStage(line); ok {
 			s.boot = append(s.boot, st)
 		}
 	}
-	if len(recorded) != 2 || len(s.boot) == 0 {
+	s.endings = make([]hit, 4)
+	of := []any{&s.step, &s.jump, &s.back, &s.endings[0], &s.endings[1], &s.endings[2], &s.endings[3]}
+	if len(recorded) != len(of) || len(s.boot) == 0 || len(s.memory) == 0 {
 		return s, fmt.Errorf("the kernel does not say what was asked: %q", lines)
 	}
 	if lines, err = say(machine.Config{Image: image, SMP: 2, Script: ofWay}); err != nil {
@@ -77,8 +91,8 @@ func see(image string) (s seen, err error) {
 	if len(lines) != 1 {
 		return s, fmt.Errorf("the kernel does not say what was asked: %q", lines)
 	}
-	for text, v := range map[string]any{recorded[0]: &s.step, recorded[1]: &s.jump, lines[0]: &s.way} {
-		if err := json.Unmarshal([]byte(text), v); err != nil {
+	for i, text := range append(recorded, lines[0]) {
+		if err := json.Unmarshal([]byte(text), append(of, &s.way)[i]); err != nil {
 			return s, fmt.Errorf("%w in %q", err, text)
 		}
 	}

@@ -78,18 +78,13 @@ func (s *step) class() string {
 
 // code is the code's first bytes after the step, if it changes them, and the colour.
 func (s *step) code() (class, bytes string) {
-	switch _, bytes, _ = strings.Cut(s.Says, "-> "); s.Step {
-	case "poked":
-	case "written":
-		_, bytes, _ = strings.Cut(s.Says, "written: ")
-	default:
-		return "", ""
-	}
 	switch {
-	case strings.HasPrefix(bytes, "cc"):
+	case s.Text == "":
+		return "", ""
+	case strings.HasPrefix(s.Text, "cc"):
 		return "trap", "cc ..  INT3"
-	case strings.HasPrefix(bytes, "e9"):
+	case strings.HasPrefix(s.Text, "e9"):
 		return "jump", "e9 ..  JMP"
 	}
-	return "step", bytes + " ..  as compiled"
+	return "step", s.Text + " ..  as compiled"
 }

@@ -97,8 +97,7 @@ func parseLeaks(s string) []Count {
 	for i := 0; i+1 < len(words); i += 2 {
 		before, after, _ := strings.Cut(words[i+1], "->")
 		b, err1 := strconv.Atoi(before)
-		a, err2 := strconv.Atoi(after)
-		if err1 == nil && err2 == nil {
+		if a, err2 := strconv.Atoi(after); err1 == nil && err2 == nil {
 			counts = append(counts, Count{words[i], b, a})
 		}
 	}

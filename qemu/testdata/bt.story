@@ -116,6 +116,9 @@ EXPECT ^\[\d+, \d+\) +\d+ \|@*
 NAME tracepoints have their fields
 RUN bt -q -e 'tracepoint:sched:sched_switch { @[args.next_comm] = count(); }' -c '/bin/cat /proc/uptime'
 EXPECT ^@\[cat\]: [1-9]\d*$
+RUN bt -q -e 'tracepoint:raw_syscalls:sys_enter { @in[args.id] = count(); @first = max(args.args[0]); } tracepoint:raw_syscalls:sys_exit { @out[args.name, args.id] = count(); } tracepoint:syscalls:sys_exit_getpid { @nr = max(args.__syscall_nr); @own = max(args.common_pid == tid); }' -c '/bin/myprog -n 3 > /dev/null'
+EXPECT ^@in\[231\]: 1$
+EXPECT ^@out\[openat, 257\]: [1-9]
 RUN bt -q -e 'tracepoint:sched:sched_process_exec { printf("%s %d\n", args.filename, args.pid); }' -c '/bin/cat /proc/uptime'
 EXPECT ^/bin/cat [1-9]\d*$
 RUN bt -e 'tracepoint:go:* { @[probe] = count(); } i:ms:300 { exit(); }'
@@ -124,6 +127,31 @@ EXPECT ^@\[tracepoint:go:park\]: [1-9]\d*$
 RUN bt -e 'tracepoint:sched:sched_swich { }'
 EXPECT ^HINT: did you mean sched:sched_switch\?$
 STATUS 1
+
+NAME a thread that leaves its CPU is the one of whom sched_switch tells, and how long it was away is known
+RUN bt -q -e 'tracepoint:sched:sched_switch { @same[tid == args.prev_pid, comm == args.prev_comm, goid == args.prev_goid] = count(); } tracepoint:sched:sched_switch /comm == "sleep" && args.prev_state == 1/ { @since[tid] = nsecs; @stack[tid] = (kstack, ustack); } tracepoint:sched:sched_switch /@since[args.next_pid]/ { $ms = (nsecs - @since[args.next_pid]) / 1000000; if ($ms >= 300) { @long[args.next_comm, @stack[args.next_pid]] = max($ms); @most = max($ms); } delete(@since, args.next_pid); } BEGIN { @began = nsecs; } END { printf("%d\n", @most >= 300 && @most <= (nsecs - @began) / 1000000); clear(@since); clear(@stack); clear(@began); }' -c '/bin/sleep 0.5'
+EXPECT ^1$
+EXPECT ^@long\[sleep, \($
+EXPECT ^ +runtime\.gopark\+\d+$
+EXPECT ^ +event\.\(\*Epoll\)\.Wait\+\d+$
+EXPECT ^ +runtime\.netpoll\+\d+$
+EXPECT ^@same\[true, true, true\]: [1-9]\d*$
+EXPECT_NOT ^@same\[.*false
+
+NAME a script does not measure what is done for it, and does not answer itself
+RUN bt -q -e 'kprobe:*/trace/out.*, kprobe:*/optprobe.optimize, kprobe:runtime.gcStart { @[func] = count(); } kprobe:vfs.Write { @w = count(); }' -c 'echo 1 > /dev/null; sleep 0.2'
+EXPECT_NOT ^@\[
+EXPECT ^@w: 1$
+RUN bt -q -o /tmp/own -e 'kprobe:vfs.Write { printf("%s\n", comm); }' -c 'echo 1 > /dev/null; sleep 0.2'; grep -c kernel /tmp/own
+EXPECT ^1$
+RUN offcputime -c 'sleep 0.3'
+EXPECT ^ +coreutils\.wait\+\d+$
+EXPECT ^, \]: ([3-9]\d{5}|\d{7,})$
+EXPECT_NOT ^ +(optprobe|run|out)\.
+
+NAME --self counts what is done for the script
+RUN bt --self -q -e 'kprobe:*/optprobe.* { @[func] = count(); }' -c 'sleep 0.2'
+EXPECT ^@\[optprobe\.
 
 NAME of software's events, each Nth is a hit
 RUN bt -q -e 'software:page-faults:1 { @all = count(); } software:page-faults:10 { @tenth = count(); } END { printf("%d\n", @all / 10 == @tenth); }' -c '/bin/cat /proc/uptime > /dev/null'
@@ -141,8 +169,8 @@ EXPECT_NOT bt1|@|vfs\.Read
 
 NAME nothing is left if the reader, the command or the shell is not there
 RUN left() { bpf prog; bpf map; bpf link; cat /sys/kernel/debug/kprobes/list; echo "nothing left by $1"; }
-RUN bt -q -e 'kprobe:runtime.mallocgc { printf("line\n"); }' | head -n 2; left head
-RUN bt -q -e 'kprobe:runtime.mallocgc { printf("line\n"); }' | sleep 2; left sleep
+RUN bt --self -q -e 'kprobe:runtime.mallocgc { printf("line\n"); }' | head -n 2; left head
+RUN bt --self -q -e 'kprobe:runtime.mallocgc { printf("line\n"); }' | sleep 2; left sleep
 RUN bt -q -e 'kprobe:vfs.Read { @ = count(); }' -c /bin/nothere; echo "status $?"; left command
 RUN /bin/sh -c 'bt -q -e "kprobe:vfs.Read { @ = count(); }"; echo on' & until grep vfs.Read /sys/kernel/debug/kprobes/list; do sleep 0.1; done; kill -9 -$!; for i in $(seq 50); do bpf prog | grep -q bt || break; sleep 0.1; done; left shell
 EXPECT ^line$
@@ -395,3 +423,12 @@ EXPECT \* 18446744073709551615$
 RUN bt -q -e 'i:ms:20 { @ = tseries(ncpus, 100ms, 5); } i:ms:450 { exit(); }'
 EXPECT ^hh:mm:ss\.ms +\|_+\|$
 EXPECT ^\d\d:\d\d:\d\d\.\d{3} \| +\* +\| 1$
+
+NAME a goroutine of a program has its number, and is no thread
+RUN bt -q -e 'uprobe:/bin/myprog:myfunc { @[ugoid] = count(); }' -c 'myprog -n 5 > /dev/null'
+EXPECT ^@\[1\]: 5$
+RUN bt -q -e 'uprobe:/bin/myprog:myfunc { @[goid] = count(); }'
+EXPECT ^HINT: ugoid is the program's goroutine, tid its thread$
+RUN bt -q -e 'kprobe:vfs.Read { @[ugoid] = count(); }'
+EXPECT ^HINT: goid is the kernel's$
+STATUS 1

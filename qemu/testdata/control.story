@@ -49,18 +49,18 @@ NAME blacklist names what may not be probed
 RUN cat /sys/kernel/debug/kprobes/blacklist
 RUN cat /sys/kernel/debug/kprobes/blacklist_reasons
 EXPECT ^0x[0-9a-f]{16}-0x[0-9a-f]{16}\tsonde/arch/amd64/insn\.CondTrue$
-EXPECT ^sonde/arch/amd64/insn\.CondTrue\tit handles traps: trap\.entryBP -> kprobes\.onBreakpoint -> .* -> insn\.CondTrue$
+EXPECT ^sonde/arch/amd64/insn\.CondTrue\tit handles traps: trap\.known -> kprobes\.onBreakpoint -> .* -> insn\.CondTrue$
 EXPECT_NOT sonde/kernel/vfs
 
 NAME a refused probe names the calls that lead there
 RUN insmod kprobe_example symbol=insn.CondTrue
-EXPECT insn\.CondTrue may not be probed: it handles traps: trap\.entryBP -> .* -> insn\.CondTrue$
+EXPECT insn\.CondTrue may not be probed: it handles traps: trap\.known -> .* -> insn\.CondTrue$
 STATUS 1
 ALONE others leave their module
 
 NAME explain names the calls that keep probes away
 RUN explain insn.CondTrue
-EXPECT ^explain: .* may not be probed: it handles traps: trap\.entry(BP|DB)? -> .* -> insn\.CondTrue$
+EXPECT ^explain: .* may not be probed: it handles traps: trap\.(known|entryDB) -> .* -> insn\.CondTrue$
 STATUS 1
 
 NAME a refusal repeats the beginning of what was written

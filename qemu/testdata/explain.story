@@ -83,7 +83,7 @@ STATUS 1
 
 NAME what handles traps is refused
 RUN explain kprobes.onBreakpoint
-EXPECT ^explain: sonde/kprobes\.onBreakpoint may not be probed: it handles traps: trap\.entryBP -> kprobes\.onBreakpoint$
+EXPECT ^explain: sonde/kprobes\.onBreakpoint may not be probed: it handles traps: trap\.known -> kprobes\.onBreakpoint$
 STATUS 1
 
 NAME data is refused
@@ -111,6 +111,18 @@ EXPECT ^explain: line 31 of sonde/kernel/vfs/io\.go has no code; the nearest lin
 EXPECT ^explain: io\.go is \d files: io/io\.go, .*sonde/linux/syscall/io\.go; give more of the path$
 EXPECT ^explain: no source file of the kernel is called vfs/oi\.go \(did you mean sonde/kernel/vfs/io\.go\?\)$
 EXPECT ^explain: place "vfs/io\.go:x": "x" after vfs/io\.go is not the number of a line$
+STATUS 1
+
+NAME all lines of a function are told as JSON
+RUN explain -j vfs.Read; explain -j vfs/io.go:33; explain -j vfs/io.go:23-31; explain -j kprobes.onBreakpoint
+RUN explain -j vfs/io.go:9-3; explain -j vfs.Raed; explain -j vfs/oi.go:3
+EXPECT ^\{"version":1,"function":"sonde/kernel/vfs\.Read","file":"sonde/kernel/vfs/io\.go","first":32,"last":\d+,"lines":\[\{"line":32,"copies":1,"places":\[\{"symbol":"sonde/kernel/vfs\.Read","offset":0,"way":"jump","why":"","hit":"","args":\["f \*vfs\.File AX",
+EXPECT ^\{"version":1,"function":"","file":"sonde/kernel/vfs/io\.go","first":33,"last":33,"lines":\[\{"line":33,"copies":1,"places":\[\{"symbol":"sonde/kernel/vfs\.Read","offset":[1-9]
+EXPECT ^\{"version":1,"function":"","file":"sonde/kernel/vfs/io\.go","first":23,"last":31,"lines":\[\]\}$
+EXPECT "way":"refused","why":"sonde/kprobes\.onBreakpoint may not be probed: it handles traps: trap\.known -> kprobes\.onBreakpoint"
+EXPECT ^explain: -j takes lines as 24-45, not "9-3"$
+EXPECT ^explain: there is no symbol vfs\.Raed
+EXPECT ^explain: no source file of the kernel is called vfs/oi\.go
 STATUS 1
 
 NAME all inlined copies are listed, with those that cannot have a probe

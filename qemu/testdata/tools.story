@@ -20,5 +20,5 @@ EXPECT_NOT unexplained
 
 NAME help tells what a tool takes
 RUN help argdist
-EXPECT argdist \[-dv\] \[-f FILTER\] \[-i SECONDS\] \[-c COMMAND\] \[-p PID\] PLACE \[VALUE=arg0\]
+EXPECT argdist \[-dvS\] \[-f FILTER\] \[-i SECONDS\] \[-c COMMAND\] \[-p PID\] PLACE \[VALUE=arg0\]
 EXPECT the distribution of an argument

@@ -94,6 +94,7 @@ type row struct {
 	hits   int                               // of one call
 	jump   bool                              // the probes are optimized
 	event  bool                              // a program runs at the hit: it is of the group events
+	depth  int                               // deep calls itself until so many calls are in progress; 0: target is called
 }
 
 var rows = []row{
@@ -117,12 +118,12 @@ var rows = []row{
 	{name: "w", target: callStore, plant: plantW, hits: 1},
 	{name: "x", target: callMov, plant: plantX, hits: 1},
 	{name: "ring", target: writeRecord, plant: plantRing},
+	{name: "r_1000", depth: 1000, plant: plantDeep(1000), hits: 1},
+	{name: "r_16000", depth: 16000, plant: plantDeep(16000), hits: 1},
 }
 
 // plantW watches the variable that targetStore writes, plantX the start of targetMov.
-func plantW() (func(), error) {
-	return watch(uintptr(unsafe.Pointer(&written)), 8, kwatch.Write)
-}
+func plantW() (func(), error) { return watch(uintptr(unsafe.Pointer(&written)), 8, kwatch.Write) }
 
 func plantX() (func(), error) { return watch(codeMov, 1, kwatch.Execute) }
 
@@ -165,9 +166,10 @@ func plantJ() (func(), error) {
 	return func() { kprobes.UnregisterJprobe(j) }, kprobes.RegisterJprobe(j)
 }
 
-func plantR() (func(), error) {
-	rp := &kprobes.Kretprobe{Handler: countReturn}
-	rp.KP.SymbolName = "sonde/shell/bench.targetGo"
+func plantR() (func(), error) { return plantReturn("sonde/shell/bench.targetGo", 0) }
+
+func plantReturn(symbol string, active int) (func(), error) {
+	rp := &kprobes.Kretprobe{KP: kprobes.Kprobe{SymbolName: symbol}, Handler: countReturn, MaxActive: active}
 	return func() { kprobes.UnregisterKretprobe(rp) }, kprobes.RegisterKretprobe(rp)
 }
 
@@ -211,15 +213,12 @@ func Run(out io.Writer, n int, args []string) error {
 	wanted := func(name string) bool { return len(args) == 0 || slices.Contains(args, name) }
 	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
 	for _, r := range rows {
-		if !wanted(r.name) && !(r.event && slices.Contains(args, "events")) || r.event && len(args) == 0 {
+		if !wanted(r.name) && !(r.event && slices.Contains(args, "events")) || (r.event || r.depth > 0) && len(args) == 0 {
 			continue
 		}
 		if err := r.run(out); err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
-	}
-	if err := runDeep(out, args); err != nil {
-		return err
 	}
 	if inPrograms != nil {
 		if err := inPrograms.run(out, args, wanted); err != nil {
@@ -232,7 +231,7 @@ func Run(out io.Writer, n int, args []string) error {
 		}
 	}
 	if slices.Contains(args, "load") {
-		if err := load(out); err != nil {
+		if err := manyProbes(out); err != nil {
 			return err
 		}
 	}
@@ -259,24 +258,23 @@ var inPrograms interface {
 func known(name string) bool {
 	return slices.Contains([]string{"reg", "load", "engine", "events", "scale"}, name) ||
 		slices.ContainsFunc(rows, func(r row) bool { return r.name == name }) ||
-		slices.ContainsFunc(deepRows, func(r deepRow) bool { return r.name == name }) ||
 		inPrograms != nil && inPrograms.known(name)
 }
 
 func (r *row) run(w io.Writer) error {
 	base := int64(0)
 	if r.plant != nil {
-		ps, _ := measure(func(int) (int64, error) { return perCall(r.target, r.name), nil })
+		ps, _ := measure(func(int) (int64, error) { return r.perCall(true), nil })
 		base = ps.median()
 	}
 	before := total()
 	ps, err := measure(func(run int) (int64, error) {
-		return r.planted(run, func() int64 { return perCall(r.target, "") })
+		return r.planted(run, func() int64 { return r.perCall(false) })
 	})
 	if err != nil {
 		return err
 	}
-	if got, want := total()-before, uint64(r.hits*calls*runs); got != want {
+	if got, want := total()-before, uint64(r.hits*r.calls()*runs); got != want {
 		return fmt.Errorf("%d hits, not %d", got, want)
 	}
 	fmt.Fprintf(w, "%s\t%s\n", r.name, ps.net(base))
@@ -334,10 +332,21 @@ func (r *row) planted(run int, f func() int64) (int64, error) {
 	return deeper(run, f), nil
 }
 
-// perCall returns picoseconds per call of f. A bare trap's int3 is inside a function: its base is a
-// plain call.
-func perCall(f func(), name string) int64 {
-	if strings.HasPrefix(name, "bare") || name == "trap" {
+// calls is how many calls are made in a run.
+func (r *row) calls() int {
+	if r.depth > 0 {
+		return deepCalls
+	}
+	return calls
+}
+
+// perCall returns picoseconds per call. A bare trap's int3 is inside a function: its base is a plain call.
+func (r *row) perCall(base bool) int64 {
+	f := r.target
+	switch {
+	case r.depth > 0:
+		return perDeepCall(r.depth)
+	case base && (strings.HasPrefix(r.name, "bare") || r.name == "trap"):
 		f = callMov
 	}
 	from := cpu.Nanotime()
@@ -345,37 +354,4 @@ func perCall(f func(), name string) int64 {
 		f()
 	}
 	return (cpu.Nanotime() - from) * 1000 / calls
-}
-
-// A figure is the results of some runs of one measurement, sorted.
-type figure []int64
-
-// String formats the median and the range.
-func (f figure) String() string {
-	return fmt.Sprintf("%d\t%d..%d", f.median(), f[0], f[len(f)-1])
-}
-
-func (f figure) median() int64 { return f[len(f)/2] }
-
-// net returns f minus base, in thousandths.
-func (f figure) net(base int64) figure {
-	f = slices.Clone(f)
-	for i := range f {
-		f[i] = (f[i] - base) / 1000
-	}
-	return f
-}
-
-// measure collects the results of f in all runs.
-func measure(f func(run int) (int64, error)) (figure, error) {
-	var all figure
-	for i := range runs {
-		n, err := f(i)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, n)
-	}
-	slices.Sort(all)
-	return all, nil
 }

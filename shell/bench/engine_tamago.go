@@ -36,11 +36,9 @@ func engine(w io.Writer) error {
 			return time.Since(from), err
 		}},
 	} {
-		ns, err := measure(func(int) (int64, error) { d, err := r.do(); return d.Nanoseconds(), err })
-		if err != nil {
-			return fmt.Errorf("%s: %w", r.name, err)
+		if err := timed(w, r.name, r.do); err != nil {
+			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\n", r.name, ns)
 	}
 	return nil
 }
@@ -52,11 +50,8 @@ func loadProgram() (time.Duration, error) {
 		return 0, err
 	}
 	from := time.Now()
-	prog, err := program.Load(p, maps, nil)
+	prog, err := load(p, maps)
 	took := time.Since(from)
-	for _, m := range maps {
-		m.Close()
-	}
 	if err == nil {
 		prog.Close()
 	}
@@ -69,10 +64,7 @@ func attachMany(places []string) (in, out time.Duration, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	prog, err := program.Load(p, maps, nil)
-	for _, m := range maps {
-		m.Close()
-	}
+	prog, err := load(p, maps)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -14,7 +14,7 @@ import (
 // The rows of programs: the same probe by a jump, with an empty handler of Go's, and with programs. What a
 // program takes is its row less link.
 //
-// bt_count, bt_hist and bt_lhist are scripts' programs, where bpf_count_go has its.
+// Rows of bt are scripts' programs, where bpf_count_go has its.
 //
 // bpf_count and bpf_log2 are put into the detour of a function in assembly, where all is live, and those of _go into that
 // of one that Go has compiled. bpf_b, bpf_r and bpf_ro are bpf_count's program where rows b, r and ro have theirs.
@@ -26,10 +26,13 @@ func init() {
 	for _, p := range []struct{ name, text string }{{"bpf_count_go", counting}, {"bpf_log2_go", histogram}} {
 		rows = append(rows, row{name: p.name, target: callGo, plant: plantProgram(p.name, p.text, "sonde/shell/bench.targetGo"), jump: true, event: true})
 	}
-	for _, s := range []struct{ name, text string }{{"bt_count", "@ = count()"}, {"bt_hist", "@ = hist(arg0)"}, {"bt_lhist", "@ = lhist(arg0, 10, 100, 10)"}} {
+	for _, s := range []struct{ name, text string }{{"bt_count", "@ = count()"}, {"bt_hist", "@ = hist(arg0)"}, {"bt_lhist", "@ = lhist(arg0, 10, 100, 10)"},
+		{"bt_max", "@ = max(arg0)"}, {"bt_keyed", "@[arg0] = count()"}, {"bt_keyed_hist", "@[arg0] = hist(arg0)"}} {
 		rows = append(rows, row{name: s.name, target: callGo, plant: plantScript("kprobe:f { "+s.text+"; }", "sonde/shell/bench.targetGo"), jump: true, event: true})
 	}
-	rows = append(rows, row{name: "bpf_b", target: callMov, plant: plantProgram("bpf_b", counting, probed), event: true})
+	for _, p := range []struct{ name, text string }{{"bpf_b", counting}, {"bpf_keyed_b", keyed}} {
+		rows = append(rows, row{name: p.name, target: callMov, plant: plantProgram(p.name, p.text, probed), event: true})
+	}
 	for _, jump := range []bool{false, true} {
 		name := map[bool]string{false: "bpf_r", true: "bpf_ro"}[jump]
 		rows = append(rows, row{name: name, target: callGo, plant: plantProgram(name, counting, "ret:sonde/shell/bench.targetGo"), jump: jump, event: true})
@@ -101,10 +104,7 @@ func attachProgram(name, text, at string) (l *program.Link, remove func(), err e
 
 // attachLoaded loads a program and attaches it. The maps are its own then.
 func attachLoaded(p *bpf.Program, maps []*program.Map, at string) (l *program.Link, remove func(), err error) {
-	prog, err := program.Load(p, maps, nil)
-	for _, m := range maps {
-		m.Close()
-	}
+	prog, err := load(p, maps)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,6 +113,14 @@ func attachLoaded(p *bpf.Program, maps []*program.Map, at string) (l *program.Li
 		return nil, nil, err
 	}
 	return l, prog.Close, nil
+}
+
+func load(p *bpf.Program, maps []*program.Map) (*program.Prog, error) {
+	prog, err := program.Load(p, maps, nil)
+	for _, m := range maps {
+		m.Close()
+	}
+	return prog, err
 }
 
 // counting counts the hits of each CPU.
@@ -166,7 +174,7 @@ const histogram = `
 	r0 = 0
 	exit`
 
-// recording writes a record of 32 bytes for each hit. Nobody reads: there is room for all of a run.
+// recording writes a record of 32 bytes for each hit. None is read: there is room for all of a run.
 const recording = `
 	map out ringbuf 0 0 4194304
 	r1 = map[idx:0]

@@ -15,10 +15,10 @@ import (
 	"sonde/optprobe"
 )
 
-// load prints the cost of a hit, and of registering and unregistering a probe, with so many probes
+// manyProbes prints the cost of a hit, and of registering and unregistering a probe, with so many probes
 // registered: NAME_with_N. Neither may depend on the number: hits by at most a fifth, registering
 // by at most half.
-func load(w io.Writer) error {
+func manyProbes(w io.Writer) error {
 	for _, n := range []int{1, 100, 5000} {
 		others, err := elsewhere(n - 1)
 		if err != nil {
@@ -46,11 +46,7 @@ func loaded(w io.Writer, n int, others []*kprobes.Kprobe) error {
 	if err := optimize(false); err != nil {
 		return err
 	}
-	ns, err := measure(func(int) (int64, error) { d, err := pair(); return d.Nanoseconds(), err })
-	if err == nil {
-		fmt.Fprintf(w, "regpair_with_%d\t%s\n", n, ns)
-	}
-	return err
+	return timed(w, fmt.Sprintf("regpair_with_%d", n), pair)
 }
 
 // apart is the least number of bytes between two probes: a jump covers some.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 
 	"sonde/kernel/abi"
@@ -23,7 +24,7 @@ import (
 const (
 	programPath = "/bench-program"
 	programBase = 0x400000
-	headerSize  = 64 + 56
+	headerSize  = abi.ELFHeaderSize + abi.ELFSegmentSize
 	targetAt    = programBase + headerSize + 64 // the function
 )
 
@@ -57,26 +58,12 @@ func programCode(n uint32) []byte {
 func programFile(n uint32, target []byte) []byte {
 	code := append(programCode(n), target...)
 	size := uint64(headerSize + len(code))
-	le := binary.LittleEndian
-	b := []byte{0x7F, 'E', 'L', 'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}
-	for _, v := range []uint16{2, 62} { // executable, x86-64
-		b = le.AppendUint16(b, v)
+	head := abi.ELFHeader{
+		Ident: abi.ELFIdent, Type: abi.ET_EXEC, Machine: abi.EM_X86_64, Version: 1, Entry: programBase + headerSize,
+		Phoff: abi.ELFHeaderSize, Ehsize: abi.ELFHeaderSize, Phentsize: abi.ELFSegmentSize, Phnum: 1,
 	}
-	b = le.AppendUint32(b, 1)
-	for _, v := range []uint64{programBase + headerSize, 64, 0} { // entry, segments, sections
-		b = le.AppendUint64(b, v)
-	}
-	b = le.AppendUint32(b, 0)
-	for _, v := range []uint16{64, 56, 1, 64, 0, 0} { // sizes and numbers of headers
-		b = le.AppendUint16(b, v)
-	}
-	for _, v := range []uint32{1, 5} { // to be loaded, to be read and executed
-		b = le.AppendUint32(b, v)
-	}
-	for _, v := range []uint64{0, programBase, programBase, size, size, 0x1000} {
-		b = le.AppendUint64(b, v)
-	}
-	return append(b, code...)
+	all := abi.ELFSegment{Type: abi.PT_LOAD, Flags: abi.PF_R | abi.PF_X, VAddr: programBase, PAddr: programBase, FileSize: size, MemSize: size, Align: 0x1000}
+	return slices.Concat(abi.Bytes(&head), abi.Bytes(&all), code)
 }
 
 // times is the program's output: it records when the program writes.

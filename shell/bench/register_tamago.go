@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -19,10 +20,10 @@ import (
 
 // optimize makes registered probes use jumps, or traps.
 func optimize(jumps bool) error {
-	if err := optprobe.Optimization.Store(jumps); err != nil || !jumps {
+	if err := optprobe.Optimization.Store(jumps); err != nil {
 		return err
 	}
-	if err := optprobe.Optimize(); err != nil {
+	if err := optprobe.Optimize(); err != nil || !jumps {
 		return err
 	}
 	for _, left := range kprobes.Candidates() {
@@ -37,14 +38,7 @@ func optimize(jumps bool) error {
 // registration measures registering one probe, and many at once.
 func registration(w io.Writer) error {
 	var failed error
-	print := func(name string, f func() (time.Duration, error)) {
-		ns, err := measure(func(int) (int64, error) { d, err := f(); return d.Nanoseconds(), err })
-		if err == nil {
-			fmt.Fprintf(w, "%s\t%s\n", name, ns)
-		} else if failed == nil {
-			failed = fmt.Errorf("%s: %w", name, err)
-		}
-	}
+	print := func(name string, f func() (time.Duration, error)) { failed = cmp.Or(failed, timed(w, name, f)) }
 	if err := optimize(false); err != nil {
 		return err
 	}

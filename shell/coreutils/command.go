@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"strings"
 	"syscall"
 )
@@ -19,7 +20,10 @@ type Command struct {
 	Help  string // one line
 	Run   func(u *IO, args []string) error
 
-	// Verbatim says that --help is an ordinary argument.
+	// Options are those that are taken out of the arguments, as the function Options reads them; "": none are.
+	Options string
+
+	// Verbatim says that --help and -h are ordinary arguments.
 	Verbatim bool
 }
 
@@ -34,6 +38,7 @@ type IO struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Files    Files
+	Opts     // of Command.Options
 
 	// Kill sends a signal to what an argument of kill names.
 	Kill func(signal int, target string) error
@@ -82,22 +87,30 @@ func (e usageError) Error() string { return string(e) }
 func (e usageError) Unwrap() error { return ErrUsage }
 
 // Usagef returns an error after which the usage is printed, with status 2.
-func Usagef(format string, args ...any) error {
-	return usageError(fmt.Sprintf(format, args...))
-}
+func Usagef(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
 
 // Exec runs a command and returns its exit status. It prints what is wrong.
 func (c *Command) Exec(u *IO, args []string) int {
 	var err error
-	if len(args) > 0 && args[0] == "--help" && !c.Verbatim {
+	if !c.Verbatim && AsksHelp(c.Usage, args) {
 		err = ErrHelp
-	} else {
+	} else if c.Options == "" {
+		err = c.Run(u, args)
+	} else if u.Opts, args, err = Options(args, c.Options); err == nil {
 		err = c.Run(u, args)
 	}
 	if errors.Is(err, ErrHelp) {
 		err = Describe(u.Out, c.Name, c.Usage, c.Help)
 	}
 	return Report(u.Err, c.Name, c.Usage, err)
+}
+
+// takesH fits a usage with an option -h, such as [-bkmh].
+var takesH = regexp.MustCompile(`-[a-zA-Z]*h`)
+
+// AsksHelp reports whether a command is asked what it does: by --help, or by -h alone if that is no option of its own.
+func AsksHelp(usage string, args []string) bool {
+	return len(args) > 0 && args[0] == "--help" || len(args) == 1 && args[0] == "-h" && !takesH.MatchString(usage)
 }
 
 // Describe prints what --help does.

@@ -13,16 +13,13 @@ import (
 )
 
 var mkdir = &Command{
-	Name:  "mkdir",
-	Usage: "[-p] directory...",
-	Help:  "make directories (-p: also those that lead there, unless they are there)",
+	Name:    "mkdir",
+	Usage:   "[-p] directory...",
+	Options: "p",
+	Help:    "make directories (-p: also those that lead there, unless they are there)",
 	Run: func(u *IO, args []string) error {
-		opts, paths, err := Options(args, "p")
-		if err != nil {
-			return err
-		}
-		return EachPath(paths, func(path string) error {
-			if Given(opts, 'p') {
+		return EachPath(args, func(path string) error {
+			if u.Given('p') {
 				return u.Files.MkdirAll(path, 0o777)
 			}
 			return u.Files.Mkdir(path, 0o777)
@@ -31,16 +28,16 @@ var mkdir = &Command{
 }
 
 var rm = &Command{
-	Name:  "rm",
-	Usage: "[-fr] path...",
-	Help:  "remove files and empty directories (-f: do not mind those that are not there, -r: and what is in directories)",
+	Name:    "rm",
+	Usage:   "[-fr] path...",
+	Options: "frR",
+	Help:    "remove files and empty directories (-f: do not mind those that are not there, -r: and what is in directories)",
 	Run: func(u *IO, args []string) error {
-		opts, paths, err := Options(args, "frR")
-		force, all := Given(opts, 'f'), Given(opts, 'r') || Given(opts, 'R')
-		if err != nil || force && len(paths) == 0 {
-			return err
+		force, all := u.Given('f'), u.Given('r') || u.Given('R')
+		if force && len(args) == 0 {
+			return nil
 		}
-		return EachPath(paths, func(path string) error {
+		return EachPath(args, func(path string) error {
 			err := u.remove(path, all)
 			if force && errors.Is(err, fs.ErrNotExist) {
 				return nil
@@ -81,31 +78,28 @@ func EachPath(paths []string, f func(string) error) error {
 }
 
 var ls = &Command{
-	Name:  "ls",
-	Usage: "[-1adhlFRS] [path...]",
+	Name:    "ls",
+	Usage:   "[-1adhlFRS] [path...]",
+	Options: "1adhlFRS",
 	Help: "list directories (-l: with mode, size and time; -h: with sizes in K, M and G; -d: the directory itself; -a: names that begin with a dot, too; " +
 		"-F: with a sign for the kind; -R: with all below; -S: the largest first)",
 	Run: func(u *IO, args []string) error {
-		opts, paths, err := Options(args, "1adhlFRS")
-		if err != nil {
-			return err
+		if len(args) == 0 {
+			args = []string{"."}
 		}
-		if len(paths) == 0 {
-			paths = []string{"."}
-		}
-		l := lister{IO: u, long: Given(opts, 'l'), all: Given(opts, 'a'), human: Given(opts, 'h'), kind: Given(opts, 'F'), below: Given(opts, 'R'), bySize: Given(opts, 'S')}
+		l := lister{IO: u, long: u.Given('l'), all: u.Given('a'), human: u.Given('h'), kind: u.Given('F'), below: u.Given('R'), bySize: u.Given('S')}
 		var errs []error
-		for i, path := range paths {
+		for i, path := range args {
 			info, err := u.Files.Lstat(path)
 			if err == nil && info.Mode()&fs.ModeSymlink != 0 && !l.long { // -l is about the link
 				info, err = u.Files.Stat(path)
 			}
 			switch {
 			case err != nil:
-			case Given(opts, 'd') || !info.IsDir():
+			case u.Given('d') || !info.IsDir():
 				err = l.line(info, path, path)
 			default:
-				if len(paths) > 1 || l.below {
+				if len(args) > 1 || l.below {
 					fmt.Fprintf(u.Out, "%s%s:\n", gap(i), path)
 				}
 				err = l.dir(path)

@@ -9,23 +9,21 @@ import (
 )
 
 var grep = &Command{
-	Name:  "grep",
-	Usage: "[-EFceinqv] pattern [file...]",
+	Name:    "grep",
+	Usage:   "[-EFceinqv] pattern [file...]",
+	Options: "EFceinqv",
 	Help: "print the lines that match a basic regular expression, in which (* is text, as in names of methods " +
 		"(-E: an extended one, -F: plain text, -i: ignore case, -v: lines that do not match, -c: count, -n: with numbers, -q: print nothing)",
 	Run: func(u *IO, args []string) error {
-		opts, rest, err := Options(args, "EFceinqv")
-		if err != nil {
-			return err
-		}
-		if len(rest) == 0 {
+		if len(args) == 0 {
 			return Usagef("no pattern given")
 		}
-		m := matcher{not: Given(opts, 'v'), count: Given(opts, 'c'), number: Given(opts, 'n'), quiet: Given(opts, 'q'), names: len(rest) > 2}
-		if m.pattern, err = patternOf(rest[0], opts); err != nil {
+		m := matcher{not: u.Given('v'), count: u.Given('c'), number: u.Given('n'), quiet: u.Given('q'), names: len(args) > 2}
+		var err error
+		if m.pattern, err = patternOf(args[0], u.Opts); err != nil {
 			return Usagef("%v", err)
 		}
-		switch err = u.Filter(rest[1:], m.file); {
+		switch err = u.Filter(args[1:], m.file); {
 		case err == Failed: // grep's 1 says that no line matches
 			return Misused
 		case err == nil && !m.found:
@@ -38,14 +36,14 @@ var grep = &Command{
 // patternOf is what grep's argument means.
 //
 // Errors: it is no regular expression.
-func patternOf(text string, opts map[byte]string) (*regexp.Regexp, error) {
+func patternOf(text string, opts Opts) (*regexp.Regexp, error) {
 	switch {
-	case Given(opts, 'F'):
+	case opts.Given('F'):
 		text = regexp.QuoteMeta(text)
-	case !Given(opts, 'E'):
+	case !opts.Given('E'):
 		text = extended(text)
 	}
-	if Given(opts, 'i') {
+	if opts.Given('i') {
 		text = "(?i)" + text
 	}
 	return regexp.Compile(text)

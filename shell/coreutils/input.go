@@ -53,13 +53,12 @@ func (u *IO) Filter(files []string, do func(w *bufio.Writer, name string, r io.R
 	return err
 }
 
-// flushing is a reader before which a writer is flushed.
+// flushing is a reader before which a writer is flushed. It implements io.Reader.
 type flushing struct {
 	io.Reader
 	w *bufio.Writer
 }
 
-// Read implements io.Reader.
 func (f flushing) Read(p []byte) (int, error) {
 	if err := f.w.Flush(); err != nil {
 		return 0, err

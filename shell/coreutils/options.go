@@ -2,14 +2,23 @@ package coreutils
 
 import "strings"
 
+// Opts are the options that a command was given, with their values.
+type Opts map[byte]string
+
+// Given reports whether an option was given.
+func (o Opts) Given(c byte) bool {
+	_, ok := o[c]
+	return ok
+}
+
 // Options takes single-letter options out of args, as getopt(3) does. known lists them; a letter followed
 // by ":" takes a value, and the value of any other is the letter, once for each time that it was given.
 // "--" ends them; with "+" at the beginning of known, the first word that is not an option does, too.
 //
 // Errors: ErrUsage; ErrHelp for -h, if that is not among them.
-func Options(args []string, known string) (opts map[byte]string, operands []string, err error) {
+func Options(args []string, known string) (opts Opts, operands []string, err error) {
 	known, first := strings.CutPrefix(known, "+")
-	opts = make(map[byte]string)
+	opts = make(Opts)
 	for len(args) > 0 {
 		word := args[0]
 		args = args[1:]
@@ -47,10 +56,4 @@ func Options(args []string, known string) (opts map[byte]string, operands []stri
 		}
 	}
 	return opts, append(operands, args...), nil
-}
-
-// Given reports whether an option was given.
-func Given(opts map[byte]string, c byte) bool {
-	_, ok := opts[c]
-	return ok
 }

@@ -114,27 +114,24 @@ func few(args []string, known string) (n int64, bytes bool, files []string, err 
 }
 
 var wc = &Command{
-	Name:  "wc",
-	Usage: "[-lwc] [file...]",
-	Help:  "count lines, words and bytes",
+	Name:    "wc",
+	Usage:   "[-lwc] [file...]",
+	Options: "lwc",
+	Help:    "count lines, words and bytes",
 	Run: func(u *IO, args []string) error {
-		opts, files, err := Options(args, "lwc")
-		if err != nil {
-			return err
-		}
 		var total counts
-		err = u.Each(files, func(name string, r io.Reader) error {
+		err := u.Each(args, func(name string, r io.Reader) error {
 			n, err := count(r)
 			if err == nil {
-				err = n.print(u.Out, opts, name)
+				err = n.print(u.Out, u.Opts, name)
 			}
 			for i := range total {
 				total[i] += n[i]
 			}
 			return err
 		})
-		if len(files) > 1 && (err == nil || err == Failed) {
-			total.print(u.Out, opts, "total")
+		if len(args) > 1 && (err == nil || err == Failed) {
+			total.print(u.Out, u.Opts, "total")
 		}
 		return err
 	},
@@ -143,10 +140,10 @@ var wc = &Command{
 // counts are lines, words and bytes.
 type counts [3]int
 
-func (n counts) print(w io.Writer, opts map[byte]string, name string) error {
+func (n counts) print(w io.Writer, opts Opts, name string) error {
 	var parts []string
 	for i, n := range n {
-		if len(opts) == 0 || Given(opts, "lwc"[i]) {
+		if len(opts) == 0 || opts.Given("lwc"[i]) {
 			parts = append(parts, strconv.Itoa(n))
 		}
 	}

@@ -155,13 +155,12 @@ func (one *file) run() {
 	one.queue.Notify(poll.In | poll.Hup)
 }
 
-// A feed is the open file of a recording.
+// A feed is the open file of a recording. It implements poll.Source and ctl.Feed.
 type feed struct {
 	*file
 	given bool
 }
 
-// Poll implements poll.Source.
 func (f *feed) Poll() poll.Events {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -174,10 +173,8 @@ func (f *feed) Poll() poll.Events {
 	return poll.In
 }
 
-// Queue implements poll.Source.
 func (f *feed) Queue() *poll.Queue { return &f.queue }
 
-// Next implements ctl.Feed.
 func (f *feed) Next(room []byte) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,5 +185,4 @@ func (f *feed) Next(room []byte) []byte {
 	return append(room, f.text...)
 }
 
-// Close implements ctl.Feed.
 func (f *feed) Close() error { return nil }

@@ -102,9 +102,13 @@ func (s *Shot) begin(q Request) error {
 	if err := q.Tier.fits(&d); err != nil {
 		return err
 	}
+	if d.Stub != nil {
+		s.from = d.Stub.Head
+		s.fused = optprobe.Live(s.from, d.Stub.Len)
+	}
 	if d.Fused {
 		s.from = d.Detour.Fused
-		s.fused = optprobe.Live(s.from, int(d.Detour.Resume-s.from))
+		s.fused = optprobe.Live(s.from, int(d.Detour.Past-s.from))
 	}
 	first := q.Tier.breakpoint() // before there can be a detour
 	add := func() error { return s.addProbe(q.Tier, len(d.Probes) > 0) }

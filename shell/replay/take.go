@@ -71,9 +71,10 @@ type Frame struct {
 
 // A Spot is an address with what is there.
 type Spot struct {
-	Addr uint64
-	Is   string
-	Asm  string
+	Addr  uint64
+	Is    string
+	Asm   string
+	Bytes []byte // in memory at Addr; nil: not recorded
 }
 
 // A Reg is a register with its value.
@@ -188,6 +189,9 @@ func (t *Take) spot(f *glass.Frame) *Spot {
 		s.Is = fmt.Sprintf("slot of %s%s", t.where(t.Addr), beyond(ip-t.Slot))
 	case t.Resume != 0 && ip == t.Resume:
 		s.Is = fmt.Sprintf("detour's copy, goes on at %s", t.where(t.Back))
+	}
+	if f.Has&glass.HasCode != 0 {
+		s.Bytes = f.Code[:]
 	}
 	if f.Stage == glass.Trampoline && f.PID != 0 {
 		s.Is = "the trampoline in [uprobes]"

@@ -32,9 +32,10 @@ type WayStep struct {
 	CPU  int
 	What string
 	Says string
+	Text []byte // what it has written at the place; nil: nothing
 }
 
-// steps are the relevant events in words. The clock of a CPU may be behind: no step is before the last one.
+// steps are the relevant events in words. The clock of a CPU may be slow: no step is before the last one.
 func (w *Way) steps() (list []WayStep) {
 	var first, last uint64
 	for i := range w.Events {
@@ -46,7 +47,7 @@ func (w *Way) steps() (list []WayStep) {
 			first, last = e.Time, e.Time
 		}
 		last = max(last, e.Time)
-		list = append(list, WayStep{Seq: len(list) + 1, T: w.Nanos(last - first), CPU: int(e.CPU), What: steps[e.What], Says: w.happens(e)})
+		list = append(list, WayStep{Seq: len(list) + 1, T: w.Nanos(last - first), CPU: int(e.CPU), What: steps[e.What], Says: w.happens(e), Text: written(e)})
 	}
 	return list
 }
@@ -121,27 +122,10 @@ func (w *Way) WriteSlide(out io.Writer) error {
 
 // WriteJSON prints w as one JSON object, in a line.
 func (w *Way) WriteJSON(out io.Writer) error {
-	var b bytes.Buffer
-	j := jsonWriter{b: &b}
-	list := w.steps()
-	j.object(func() {
-		j.key("version").number(Version)
-		j.key("place").text(w.where(w.Addr))
-		j.key("cpus").number(int64(w.CPUs))
-		j.key("lost").number(int64(w.Lost))
-		j.key("steps").array(len(list), func(i int) {
-			s := &list[i]
-			j.object(func() {
-				j.key("seq").number(int64(s.Seq))
-				j.key("t").number(s.T)
-				j.key("cpu").number(int64(s.CPU))
-				j.key("step").text(s.What)
-				j.key("says").text(s.Says)
-			})
-		})
-	})
-	b.WriteByte('\n')
-	_, err := b.WriteTo(out)
+	_, err := fmt.Fprintln(out, toJSON(object{"version", Version, "place", w.where(w.Addr), "cpus", w.CPUs, "lost", w.Lost,
+		"steps", list(w.steps(), func(s *WayStep) object {
+			return object{"seq", s.Seq, "t", s.T, "cpu", s.CPU, "step", s.What, "says", s.Says, "text", code(s.Text)}
+		})}))
 	return err
 }
 
@@ -178,13 +162,24 @@ func (w *Way) happens(e *tape.Event) string {
 		}
 		return "stands still at " + w.where(e.A)
 	case tape.Written:
-		var now [insn.JumpSize]byte
-		for i := range now {
-			now[i] = byte(e.B >> (8 * i))
-		}
-		return "bytes written: " + listing.Bytes(now[:])
+		return "bytes written: " + listing.Bytes(written(e))
 	case tape.LetGo:
 		return "goes on"
 	}
 	return "the machine goes on; it stood for " + strings.TrimPrefix(duration(int64(e.A)), "+")
+}
+
+// written are the bytes that e has written; nil: none.
+func written(e *tape.Event) []byte {
+	switch e.What {
+	case tape.Poked:
+		return []byte{byte(e.B >> 8)}
+	case tape.Written:
+		now := make([]byte, insn.JumpSize)
+		for i := range now {
+			now[i] = byte(e.B >> (8 * i))
+		}
+		return now
+	}
+	return nil
 }

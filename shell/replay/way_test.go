@@ -73,12 +73,16 @@ func TestWayFitsTheSchema(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &v); err != nil {
 		t.Fatalf("%v: %s", err, b.Bytes())
 	}
-	if why := s.fits(s, "way", v); why != "" {
+	if why := s.Fits(b.Bytes()); why != "" {
 		t.Error(why)
 	}
 	seen := map[any]bool{}
 	for _, step := range v["steps"].([]any) {
-		seen[step.(map[string]any)["step"]] = true
+		step := step.(map[string]any)
+		seen[step["step"]] = true
+		if want := map[any]any{"poked": "cc", "written": "e9 c3 09 9d 01"}[step["step"]]; step["text"] != want {
+			t.Errorf("%v has written %v, not %v", step["step"], step["text"], want)
+		}
 	}
 	names := s.Properties["steps"].Items.Properties["step"].Enum
 	for _, name := range names {

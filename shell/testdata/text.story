@@ -123,8 +123,8 @@ kernel.tainted = 0
 kernel.unprivileged_bpf_disabled = 2
 kernel.version = 
 sonde# dmesg -w
-dmesg: -w needs a terminal, where ^C can be typed
-usage: dmesg [-cCpw] [-l level] [-n level]
+dmesg: -w and -W need a terminal, where ^C can be typed
+usage: dmesg [-cCpwW] [-l level] [-n level]
 (status 2)
 sonde# help board | head -n 1
 lscpu      show the processors

@@ -51,7 +51,7 @@ const gnuDwoName dwarf.Attr = 0x2130
 func Open(sections map[string][]byte) (*File, error) {
 	of := func(name string) []byte { return sections[".debug_"+name] }
 	if name, _, _ := strings.Cut(string(sections[".gnu_debuglink"]), "\x00"); len(of("info")) == 0 && name != "" {
-		return nil, fmt.Errorf("its DWARF is in a file of its own, %.100q (.gnu_debuglink), which is not read: eu-unstrip joins them", name)
+		return nil, fmt.Errorf("its DWARF is in a file of its own, %.100q (.gnu_debuglink), which is not beside it, in .debug or in /usr/lib/debug, or is of another build", name)
 	} else if len(of("info")) == 0 {
 		return nil, fmt.Errorf("there is no DWARF: compile with -g")
 	}

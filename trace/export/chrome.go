@@ -11,14 +11,14 @@ import (
 type chrome struct {
 	w     io.Writer
 	begun bool
-	named map[[2]int]bool // processes and threads
+	named names
 }
 
 // event writes an object of the list.
 func (c *chrome) event(format string, args ...any) error {
 	before := ",\n"
 	if !c.begun {
-		c.begun, c.named, before = true, map[[2]int]bool{}, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+		c.begun, before = true, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
 	}
 	_, err := fmt.Fprintf(c.w, before+"{"+format+"}", args...)
 	return err
@@ -38,29 +38,18 @@ func (c *chrome) Event(e *Event) error {
 // micros is a time in µs.
 func micros(ns int64) string { return fmt.Sprintf("%d.%03d", ns/1000, ns%1000) }
 
-// name names the process and the thread of an event, the first time.
+// name names the process and the thread of an event, the first time and when they have another name.
 func (c *chrome) name(e *Event) error {
-	for _, id := range [][2]int{{e.PID, -1}, {e.PID, e.TID}} {
-		if c.named[id] {
-			continue
-		}
-		kind, name, tid := "process_name", processName(e.PID), e.PID
-		if id[1] >= 0 {
-			kind, name, tid = "thread_name", fmt.Sprintf("thread %d", e.TID), e.TID
-		}
-		if err := c.event(`"name":"%s","ph":"M","pid":%d,"tid":%d,"args":{"name":%s}`, kind, e.PID, tid, out.Quote(name)); err != nil {
+	const says = `"name":"%s","ph":"M","pid":%d,"tid":%d,"args":{"name":%s}`
+	if c.named.process(e) {
+		if err := c.event(says, "process_name", e.PID, e.PID, out.Quote(e.processName())); err != nil {
 			return err
 		}
-		c.named[id] = true
+	}
+	if c.named.thread(e) {
+		return c.event(says, "thread_name", e.PID, e.TID, out.Quote(e.threadName()))
 	}
 	return nil
-}
-
-func processName(pid int) string {
-	if pid == 0 {
-		return "kernel"
-	}
-	return fmt.Sprintf("process %d", pid)
 }
 
 func (c *chrome) Stack(*out.StackCount) error { return nil }

@@ -4,6 +4,7 @@
 package export
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ type Sink interface {
 type Event struct {
 	At       int64  // since boot, in ns
 	PID, TID int    // PID 0 is the kernel
+	Comm     string // what the thread is called
 	Phase    byte   // 'B' a call begins, 'E' it ends, 'i' something happens
 	Name     string // of the function or the attach point
 	Text     string // what was said
@@ -55,7 +57,7 @@ func HasEvents(format string) bool { return formats[format].events }
 // of makes an event of a record. What a probe at a function's begin says begins the call if the script has a
 // probe at its end, too, which ends it.
 func of(u *lang.Unit, a *lang.Action, stamp out.Stamp, text string) *Event {
-	e := &Event{At: stamp.At, PID: stamp.PID, TID: stamp.TID, Phase: 'i', Name: a.Point.Text, Text: text}
+	e := &Event{At: stamp.At, PID: stamp.PID, TID: stamp.TID, Comm: stamp.Comm, Phase: 'i', Name: a.Point.Text, Text: text}
 	if name, phase, provider, options := endOf(a.Point); phase != 0 && has(u, provider, options) {
 		e.Phase, e.Name = phase, name
 	}
@@ -118,6 +120,44 @@ var pairs = map[string]struct {
 	phase    byte
 }{"kprobe": {"kretprobe", 'B'}, "kretprobe": {"kprobe", 'E'}, "uprobe": {"uretprobe", 'B'}, "uretprobe": {"uprobe", 'E'},
 	"fentry": {"fexit", 'B'}, "fexit": {"fentry", 'E'}}
+
+// names are what processes and threads were said to be called.
+type names map[[2]int]string
+
+// process reports whether the name of an event's process is to be said: the first time, and when its first thread has another.
+func (n *names) process(e *Event) bool {
+	_, known := (*n)[[2]int{e.PID, -1}]
+	return (!known || e.TID == e.PID) && n.changes([2]int{e.PID, -1}, e.processName())
+}
+
+// thread reports that of an event's thread.
+func (n *names) thread(e *Event) bool { return n.changes([2]int{e.PID, e.TID}, e.threadName()) }
+
+func (n *names) changes(id [2]int, name string) bool {
+	if *n == nil {
+		*n = names{}
+	}
+	old, known := (*n)[id]
+	(*n)[id] = name
+	return !known || old != name
+}
+
+// processName is what the process of an event is called, by the event's thread.
+func (e *Event) processName() string {
+	if e.PID == 0 {
+		return "kernel"
+	}
+	return e.Comm
+}
+
+// threadName is what the thread of an event is called; of the kernel, its goroutine.
+func (e *Event) threadName() string {
+	const kernelThread = 0x400000 // see probe/event
+	if e.PID == 0 && e.TID >= kernelThread {
+		return fmt.Sprintf("goroutine %d", e.TID-kernelThread)
+	}
+	return e.Comm
+}
 
 func has(u *lang.Unit, provider string, options []string) bool {
 	return slices.ContainsFunc(u.Programs, func(p *lang.Compiled) bool {

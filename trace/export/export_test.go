@@ -24,7 +24,8 @@ func written(t *testing.T, format string) []byte {
 	if !ok {
 		t.Fatalf("there is no format %s", format)
 	}
-	for _, e := range []*Event{{1500, 0, 4194311, 'B', "vfs.Read", "in \"x\""}, {2750, 0, 4194311, 'E', "vfs.Read", "out"}, {3001, 7, 8, 'i', "kprobe:f", "\x01"}} {
+	for _, e := range []*Event{{1500, 0, 4194311, "kernel", 'B', "vfs.Read", "in \"x\""}, {2750, 0, 4194311, "kernel", 'E', "vfs.Read", "out"}, {3001, 7, 8, "worker", 'i', "kprobe:f", "\x01"}, {3002, 7, 7, "sh", 'i', "g", ""},
+		{3003, 7, 7, "cat", 'i', "g", ""}, {3004, 7, 8, "worker", 'i', "g", ""}} {
 		if err := s.Event(e); err != nil {
 			t.Fatal(err)
 		}
@@ -75,8 +76,10 @@ func TestChrome(t *testing.T) {
 	for _, e := range file.TraceEvents {
 		got = append(got, fmt.Sprint(e.Ph, " ", e.Name, " ", e.Ts, " ", e.PID, " ", e.TID, " ", e.Args))
 	}
-	want := []string{"M process_name 0 0 0 map[name:kernel]", "M thread_name 0 0 4194311 map[name:thread 4194311]", `B vfs.Read 1.5 0 4194311 map[says:in "x"]`,
-		"E vfs.Read 2.75 0 4194311 map[says:out]", "M process_name 0 7 7 map[name:process 7]", "M thread_name 0 7 8 map[name:thread 8]", "i kprobe:f 3.001 7 8 map[says:\x01]",
+	want := []string{"M process_name 0 0 0 map[name:kernel]", "M thread_name 0 0 4194311 map[name:goroutine 7]", `B vfs.Read 1.5 0 4194311 map[says:in "x"]`,
+		"E vfs.Read 2.75 0 4194311 map[says:out]", "M process_name 0 7 7 map[name:worker]", "M thread_name 0 7 8 map[name:worker]", "i kprobe:f 3.001 7 8 map[says:\x01]",
+		"M process_name 0 7 7 map[name:sh]", "M thread_name 0 7 7 map[name:sh]", "i g 3.002 7 7 map[says:]",
+		"M process_name 0 7 7 map[name:cat]", "M thread_name 0 7 7 map[name:cat]", "i g 3.003 7 7 map[says:]", "i g 3.004 7 8 map[says:]",
 		"C @x 1e+06 0 0 map[value:-5]", "C @x 2e+06 0 0 map[value:6]", "C @x 3e+06 0 0 map[value:7]", "C @x 4e+06 0 0 map[value:9.223372036854776e+18]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -171,7 +174,13 @@ func TestPerfetto(t *testing.T) {
 		}
 		for _, b := range p[packetTrack] {
 			d := fields(t, b.([]byte))
-			got = append(got, fmt.Sprintf("track %d in %v %s%d%d%d", d[trackID][0], d[trackParent], d[trackName], len(d[trackProcess]), len(d[trackThread]), len(d[trackCounter])))
+			name := d[trackName]
+			for field, at := range map[protowire.Number]protowire.Number{trackProcess: 6, trackThread: 5} {
+				for _, of := range d[field] {
+					name = append(name, fields(t, of.([]byte))[at]...)
+				}
+			}
+			got = append(got, fmt.Sprintf("track %d in %v %s%d%d%d", d[trackID][0], d[trackParent], name, len(d[trackProcess]), len(d[trackThread]), len(d[trackCounter])))
 		}
 		for _, b := range p[packetEvent] {
 			e := fields(t, b.([]byte))
@@ -186,9 +195,11 @@ func TestPerfetto(t *testing.T) {
 			got = append(got, line)
 		}
 	}
-	want := []string{"track 1 in [] []100", "track 2 in [1] []010", `event [1] at [1500] on [2] vfs.Read [] [in "x"]`, "event [2] at [2750] on [2] vfs.Read [] [out]",
-		"track 3 in [] []100", "track 4 in [3] []010", "event [3] at [3001] on [4] kprobe:f [] [\x01]", "track 5 in [] [@x]001",
-		"event [4] at [1000000000] on [5]  [18446744073709551611]", "event [4] at [2000000000] on [5]  [6]", "event [4] at [3000000000] on [5]  [7]", "event [4] at [4000000000] on [5]  [9.223372036854776e+18]"}
+	want := []string{"track 1 in [] [kernel]100", "track 2 in [1] [goroutine 7]010", `event [1] at [1500] on [2] vfs.Read [] [in "x"]`, "event [2] at [2750] on [2] vfs.Read [] [out]",
+		"track 3 in [] [worker]100", "track 4 in [3] [worker]010", "event [3] at [3001] on [4] kprobe:f [] [\x01]",
+		"track 3 in [] [sh]100", "track 5 in [3] [sh]010", "event [3] at [3002] on [5] g [] []", "track 3 in [] [cat]100", "track 5 in [3] [cat]010", "event [3] at [3003] on [5] g [] []",
+		"event [3] at [3004] on [4] g [] []", "track 6 in [] [@x]001",
+		"event [4] at [1000000000] on [6]  [18446744073709551611]", "event [4] at [2000000000] on [6]  [6]", "event [4] at [3000000000] on [6]  [7]", "event [4] at [4000000000] on [6]  [9.223372036854776e+18]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

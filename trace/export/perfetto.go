@@ -13,6 +13,7 @@ type perfetto struct {
 	w      io.Writer
 	tracks map[string]uint64
 	names  map[string]uint64
+	named  names
 	begun  bool
 }
 
@@ -51,13 +52,16 @@ func (p *perfetto) packet(fill func(m *message)) error {
 	return err
 }
 
-// track returns the number of a track, which is described the first time.
-func (p *perfetto) track(key string, fill func(d *message)) (uint64, error) {
-	if id := p.tracks[key]; id != 0 {
+// track returns the number of a track, which is described the first time, and again if it has changed.
+func (p *perfetto) track(key string, changed bool, fill func(d *message)) (uint64, error) {
+	id := p.tracks[key]
+	if id != 0 && !changed {
 		return id, nil
 	}
-	id := uint64(len(p.tracks) + 1)
-	p.tracks[key] = id
+	if id == 0 {
+		id = uint64(len(p.tracks) + 1)
+		p.tracks[key] = id
+	}
 	return id, p.packet(func(m *message) {
 		var d message
 		d.number(trackID, id)
@@ -66,22 +70,22 @@ func (p *perfetto) track(key string, fill func(d *message)) (uint64, error) {
 	})
 }
 
-// thread returns the track of a thread, inside of its process.
-func (p *perfetto) thread(pid, tid int) (uint64, error) {
-	process, err := p.track(fmt.Sprint("p", pid), func(d *message) {
+// thread returns the track of an event's thread, inside of its process.
+func (p *perfetto) thread(e *Event) (uint64, error) {
+	process, err := p.track(fmt.Sprint("p", e.PID), p.named.process(e), func(d *message) {
 		var of message
-		of.number(1, uint64(pid))
-		of.text(6, processName(pid))
+		of.number(1, uint64(e.PID))
+		of.text(6, e.processName())
 		d.bytes(trackProcess, of)
 	})
 	if err != nil {
 		return 0, err
 	}
-	return p.track(fmt.Sprint("t", pid, " ", tid), func(d *message) {
+	return p.track(fmt.Sprint("t", e.PID, " ", e.TID), p.named.thread(e), func(d *message) {
 		var of message
-		of.number(1, uint64(pid))
-		of.number(2, uint64(tid))
-		of.text(5, fmt.Sprint("thread ", tid))
+		of.number(1, uint64(e.PID))
+		of.number(2, uint64(e.TID))
+		of.text(5, e.threadName())
 		d.number(trackParent, process)
 		d.bytes(trackThread, of)
 	})
@@ -103,7 +107,7 @@ func (p *perfetto) name(m *message, text string) uint64 {
 }
 
 func (p *perfetto) Event(e *Event) error {
-	track, err := p.thread(e.PID, e.TID)
+	track, err := p.thread(e)
 	if err != nil {
 		return err
 	}
@@ -123,7 +127,7 @@ func (p *perfetto) Event(e *Event) error {
 func (p *perfetto) Stack(*out.StackCount) error { return nil }
 
 func (p *perfetto) Point(point *out.SeriesPoint) error {
-	track, err := p.track("c"+point.Name, func(d *message) {
+	track, err := p.track("c"+point.Name, false, func(d *message) {
 		d.text(trackName, point.Name)
 		d.bytes(trackCounter, nil)
 	})

@@ -32,7 +32,7 @@ var simple = map[string]struct {
 }
 
 // otherBuiltins are those without a helper of their own.
-var otherBuiltins = []string{"comm", "kstack", "ustack", "func", "probe", "probetype", "retval", "ncpus", "args", "ret", "watch", "username", "usermode", "numaid", "ppid", "pcomm", "leader_comm"}
+var otherBuiltins = []string{"comm", "kstack", "ustack", "func", "probe", "probetype", "retval", "ncpus", "args", "ret", "watch", "username", "usermode", "numaid", "ppid", "pcomm", "leader_comm", "ugoid"}
 
 // refusedBuiltins are those that are not here, and why.
 var refusedBuiltins = map[string]string{"cpid": childWhy, "has_cpid": childWhy, "ctx": "registers are read by reg(), arguments by args", "config": "its settings are read by config().NAME",
@@ -62,6 +62,13 @@ func (c *checker) builtin(e *Expr) Type {
 		e.Type = Type{Kind: Int, Bytes: max(4, t.Bytes), Signed: t.Signed, Enum: of}
 		return e.Type
 	}
+	inProgram := c.point != nil && (c.point.Provider == "uprobe" || c.point.Provider == "uretprobe")
+	switch {
+	case e.Name == "goid" && inProgram:
+		c.Source.failHint(e.Span, "ugoid is the program's goroutine, tid its thread", "goid is the kernel's goroutine, which a program does not know")
+	case e.Name == "ugoid" && !inProgram:
+		c.Source.failHint(e.Span, "goid is the kernel's", "ugoid, the goroutine of a program, is there in uprobe and uretprobe alone")
+	}
 	if b, ok := simple[e.Name]; ok {
 		return b.t
 	}
@@ -78,6 +85,9 @@ func (c *checker) builtin(e *Expr) Type {
 		return integer(1, false)
 	case "ppid":
 		return integer(4, false)
+	case "ugoid":
+		c.needsConvention(e)
+		return uint64Type
 	case "probetype":
 		if p := c.point.Provider; p == "begin" || p == "end" || p == "self" {
 			return e.become("special")

@@ -28,7 +28,7 @@ func init() {
 		"count": {0, 0, (*checker).aggregate}, "sum": {1, 1, (*checker).aggregate}, "min": {1, 1, (*checker).aggregate}, "max": {1, 1, (*checker).aggregate},
 		"avg": {1, 1, (*checker).aggregate}, "stats": {1, 1, (*checker).aggregate},
 		"hist": {1, 2, (*checker).hist}, "lhist": {4, 4, (*checker).lhist}, "tseries": {3, 4, (*checker).tseries},
-		"ksym": {1, 1, (*checker).symbol}, "usym": {1, 1, (*checker).symbol}, "kaddr": {1, 1, (*checker).kaddr}, "reg": {1, 1, (*checker).reg},
+		"ksym": {1, 1, (*checker).symbol}, "usym": {1, 1, (*checker).symbol}, "kvar": {2, 2, (*checker).variable}, "umap": {1, 1, (*checker).variable}, "kaddr": {1, 1, (*checker).kaddr}, "reg": {1, 1, (*checker).reg},
 		"kstack": {0, 2, (*checker).stackType}, "ustack": {0, 2, (*checker).stackType},
 		"time": {0, 1, (*checker).time}, "strftime": {2, 2, (*checker).strftime}, "nsecs": {0, 1, (*checker).nsecs},
 		"strncmp": {3, 3, (*checker).strncmp}, "strcontains": {2, 2, (*checker).strcontains}, "strlen": {1, 1, (*checker).strlen}, "strerror": {1, 1, (*checker).strerror},

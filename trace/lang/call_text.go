@@ -178,6 +178,19 @@ func (c *checker) symbol(e *Expr) Type {
 	return Type{Kind: Symbol, Bytes: 8, User: e.Name == "usym"}
 }
 
+// variable makes a tuple of what it takes to name the variable or the field at an address: a pointer, whose type is known, and
+// the calls that lead to its use, for kvar(); an address and the process, for umap().
+func (c *checker) variable(e *Expr) Type {
+	t := c.number(e.Args[0])
+	if e.Name == "umap" {
+		e.Args = append(e.Args, &Expr{Span: e.Span, Kind: Builtin, Name: "pid"})
+	} else if s := c.expr(e.Args[1]); t.Kind != Unknown && (t.To == nil || s.Kind != StackID || s.User) {
+		c.fail(e.Span, "kvar() takes a pointer to a struct of the kernel and the calls that use it, as in kvar(args.m, kstack(4)), and these are of type %s and %s", t, s)
+	}
+	e.Kind, e.Op = Tuple, e.Name
+	return c.typeOfExpr(e)
+}
+
 func (c *checker) time(e *Expr) Type {
 	if len(e.Args) == 1 {
 		c.literal(e, 0)

@@ -58,7 +58,9 @@ func (c *checker) typeOfExpr(e *Expr) Type {
 		if e.Op == "args" { // it was others at another point
 			return c.allArguments(e)
 		}
-		return c.tuple(e)
+		t := c.tuple(e)
+		t.Format = e.Op
+		return t
 	case Field:
 		return c.field(e)
 	case Index:

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,6 +116,9 @@ var inside = map[string]string{
 
 // argument checks args.NAME and ret.N.
 func (c *checker) argument(e *Expr) Type {
+	if t, ok := c.common(e); ok {
+		return t
+	}
 	of, what := e.Args[0].Name, map[string]string{"args": "argument", "ret": "result"}[e.Args[0].Name]
 	var names []string
 	for i, f := range c.target.named(of) {
@@ -137,6 +141,24 @@ func (c *checker) argument(e *Expr) Type {
 	}
 	c.Source.failHint(e.Span, fieldHint(e.Name, names), "%s has no %s %s", c.point.Text, what, e.Name)
 	return Type{}
+}
+
+// common checks a field that all tracepoints have: none says anything that is not known otherwise.
+func (c *checker) common(e *Expr) (Type, bool) {
+	if c.point.Provider != "tracepoint" || e.Args[0].Name != "args" {
+		return Type{}, false
+	}
+	switch e.Name {
+	case "common_pid":
+		e.Kind, e.Name, e.Args = Builtin, "tid", nil
+	case "common_type":
+		e.Kind, e.Value = Number, c.target.ID
+	case "common_flags", "common_preempt_count":
+		e.Kind, e.Value = Number, 0
+	default:
+		return Type{}, false
+	}
+	return c.typeOfExpr(e), true
 }
 
 // allArguments makes args a record of all arguments.
@@ -163,7 +185,21 @@ func (c *checker) readable(t Type) Type {
 	return t
 }
 
+// elementOf makes args.NAME[N] an argument where each element is one.
+func (c *checker) elementOf(e *Expr) {
+	n, known := c.constant(e.Args[1])
+	if of := e.Args[0]; known && isArgument(of) && c.target != nil {
+		name := fmt.Sprintf("%s[%d]", of.Name, n)
+		if slices.ContainsFunc(c.target.named(of.Args[0].Name), func(f ArgField) bool { return f.Name == name }) {
+			e.Kind, e.Name, e.Args = Field, name, of.Args
+		}
+	}
+}
+
 func (c *checker) index(e *Expr) Type {
+	if c.elementOf(e); e.Kind == Field {
+		return c.field(e)
+	}
 	t := c.expr(e.Args[0])
 	c.number(e.Args[1])
 	switch {

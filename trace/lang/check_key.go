@@ -41,7 +41,7 @@ func (c *checker) keyTypes(e *Expr) []Type {
 			c.fail(a.Span, "%s cannot be part of a key", t)
 		}
 	}
-	if len(types) == 1 && types[0].Kind == TupleOf && types[0].Names == nil {
+	if len(types) == 1 && types[0].isPlainTuple() {
 		return types[0].Elems
 	}
 	return types

@@ -168,13 +168,13 @@ func (g *generator) record(a *Action, args []*Expr) {
 
 // isWholeKey tells whether the arguments of a map are a tuple with all parts of its key.
 func isWholeKey(args []*Expr) bool {
-	return len(args) == 1 && args[0].Type.Kind == TupleOf && args[0].Type.Names == nil
+	return len(args) == 1 && args[0].Type.isPlainTuple()
 }
 
 // head is how many bytes stand before a record's values.
-func (g *generator) head() int { return pick(g.opt.Stamps, 24, 8) + pick(g.settings.Speculates, 8, 0) }
+func (g *generator) head() int { return pick(g.opt.Stamps, 40, 8) + pick(g.settings.Speculates, 8, 0) }
 
-// begin takes room for a record, and writes the number of its action; with stamps, the time and the thread.
+// begin takes room for a record, and writes the number of its action; with stamps, the time, the thread and its name.
 func (g *generator) begin(a *Action, bytes int) place {
 	a.Head, a.Bytes, a.Point, a.Stamps = g.head(), bytes, g.point, g.opt.Stamps
 	to := g.room(bytes)
@@ -185,6 +185,7 @@ func (g *generator) begin(a *Action, bytes int) place {
 		g.emit("*(u64 *)(%s) = r0", to.plus(8))
 		g.emit("call 14")
 		g.emit("*(u64 *)(%s) = r0", to.plus(16))
+		g.comm("comm", to.plus(24), 16)
 	}
 	if g.settings.Speculates {
 		g.hold(to)

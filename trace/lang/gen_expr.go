@@ -217,6 +217,8 @@ func (g *generator) builtinNumber(e *Expr) {
 	case "ppid":
 		g.emit("call 35")
 		g.parent()
+	case "ugoid":
+		g.goroutine()
 	case "func":
 		g.hitAddress()
 	case "ncpus":
@@ -234,6 +236,20 @@ func (g *generator) builtinNumber(e *Expr) {
 		}
 		g.emit("r0 = *(u64 *)(r6 + %d)", e.Value)
 	}
+}
+
+// goroutine leaves the number of a Go program's goroutine in R0, whose g is in R14 where functions begin and end; of
+// another program, the thread's.
+func (g *generator) goroutine() {
+	const r14 = 14
+	if g.target.Goid == 0 {
+		g.emit("call 14")
+		g.truncate(integer(4, false))
+		return
+	}
+	g.emit("r0 = *(u64 *)(r6 + %d)", goabi.PtReg(r14))
+	g.emit("r0 += %d", g.target.Goid)
+	g.read(uint64Type, true)
 }
 
 // parent leaves the number of the process that has started the task whose address is in R0: 0 for the kernel's.
@@ -274,7 +290,7 @@ func (g *generator) hitAddress() {
 }
 
 // stackID leaves the number of a stack in R0. Of a program, the process's number is in the high half: without
-// it, nobody could name what is in the stack.
+// it, no expression could name what is in the stack.
 func (g *generator) stackID(e *Expr) {
 	const user = 1 << 8
 	g.emit("r1 = r6")

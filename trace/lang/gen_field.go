@@ -146,6 +146,11 @@ func (g *generator) wordOf(e *Expr, i int) {
 
 // register loads an argument.
 func (g *generator) register(f ArgField) {
+	if f.Place {
+		g.emit("r1 = r6")
+		g.emit("call 173")
+		return
+	}
 	if f.Stack {
 		g.emit("r0 = *(u64 *)(r6 + %d)", goabi.PtRegsSP)
 		g.emit("r0 += %d", f.Offset)

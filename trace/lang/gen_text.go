@@ -107,7 +107,7 @@ func (g *generator) writeBytes(e *Expr, to place, t Type) {
 	})
 }
 
-// zeroFrom clears what copies of whole words have left behind the last byte.
+// zeroFrom clears what copies of whole words have left after the last byte.
 func (g *generator) zeroFrom(p place, bytes int) {
 	for i := bytes; i%8 != 0; i++ {
 		g.emit("*(u8 *)(%s) = 0", p.plus(i))

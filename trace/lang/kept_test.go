@@ -67,6 +67,9 @@ func TestTypesThatAreKept(t *testing.T) {
 		{`BEGIN { @c = count(); $y = @c; $y = "a" }`, "type int64"},
 		{`struct e { int64 a; } struct s { struct e p[2]; int64 q[2]; } kprobe:f { $s = (struct s *)arg1; @ = $s->p; @ = $s->q }`, "@ has values of type"},
 		{`struct s { int64 p[2]; int64 q[3]; } kprobe:f { $s = (struct s *)arg1; @ = $s->p; @ = $s->q }`, "@ has values of type"},
+		{`kprobe:f { print(kvar(arg1, kstack)) }`, "kvar() takes a pointer to a struct of the kernel and the calls that use it"},
+		{`struct s { int64 p; } kprobe:f { @x[kvar((struct s *)arg1, kstack(4))] = 1; @x[1] = 2 }`, "@x has keys of type ((struct s *,stack)), and this"},
+		{`kprobe:f { @x = umap(arg1); @x = 1 }`, "@x has values of type"},
 	} {
 		s, err := Parse("stdin", c.script)
 		if err == nil {

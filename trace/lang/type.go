@@ -61,7 +61,7 @@ type Type struct {
 	To      *Struct  // of a struct and of a pointer to one
 	Depth   int      // of a stack: frames
 	Go      bool     // of a String that is read: an address and a length
-	Format  string   // of a TimeText; of a Symbol, CallName if it is the number of a system call; of an interface of Go, its name
+	Format  string   // of a TimeText; of a Symbol, CallName if it is the number of a system call; of an interface of Go, its name; of a tuple, kvar or umap if it names a place in memory
 
 	Low, High, Step int64  // of an LHist; of a TSeries, Step is its interval and High how many it shows
 	Bits            int    // of a Hist: each power of 2 has 1<<Bits buckets
@@ -192,6 +192,9 @@ func (t Type) isNumber() bool {
 	}
 	return false
 }
+
+// isPlainTuple tells whether a value is a tuple that is no more than its parts: as a key, it stands for them.
+func (t Type) isPlainTuple() bool { return t.Kind == TupleOf && t.Names == nil && t.Format == "" }
 
 // isInt tells whether one can calculate with a value.
 func (t Type) isInt() bool { return t.Kind == Int || t.Kind == Bool || t.Kind == Pointer }

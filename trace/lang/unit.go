@@ -25,6 +25,8 @@ type Target struct {
 	Func    string                          // of a function of a program: its name
 	Every   uint64                          // of so many hits, one is meant; 0 and 1: each
 	Record  bool                            // the context is a tracepoint's record: Offset of fields is in it
+	ID      uint64                          // of a tracepoint: its number
+	Goid    int                             // of functions of a Go program: where a g has the goroutine's number; 0: there is none
 
 	unknown error                  // what Fill said
 	read    map[string][]CopyField // the arguments that a program reads, of those that only some copies have
@@ -37,6 +39,7 @@ type ArgField struct {
 	Offset int    // in struct pt_regs
 	More   []int  // of further words
 	Stack  bool   // it is on the stack: Offset is from where the stack pointer is
+	Place  bool   // it is what the place has for an address: of a system call, its number
 	Text   string // the type as C spells it; "": it is Type's
 	Alias  bool   // another name of the field before it, which lists leave out
 
@@ -247,7 +250,7 @@ type Action struct {
 	Map    *Map
 	Span   Span
 	Point  *Point
-	Stamps bool   // of a record: after the number is the time, then the process and the thread
+	Stamps bool   // of a record: after the number is the time, then the process and the thread, and its name in 16 bytes
 	Via    []Span // the calls of the macros that it is from
 	Top    int    // of PrintMap: how many keys, 0: all
 	Div    int    // of PrintMap: values are divided by this, 0: they are not

@@ -15,6 +15,9 @@ import (
 func (p *Printer) valueJSON(t lang.Type, data []byte) string {
 	switch t.Kind {
 	case lang.TupleOf:
+		if t.Format != "" {
+			return Quote(p.value(t, data))
+		}
 		parts := make([]string, len(t.Elems))
 		for i, e := range t.Elems {
 			if parts[i] = p.valueJSON(e, data); t.Names != nil {

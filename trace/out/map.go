@@ -28,7 +28,7 @@ type entry struct {
 
 // Map prints a map: top keys of it, values divided by div; 0: all, undivided.
 func (p *Printer) Map(m *lang.Map, s Store, top, div int) error {
-	all := gather(m, s)
+	all := p.gather(m, s)
 	if len(all) == 0 && len(m.Key) == 0 && !m.Value.HasBuckets() { // nothing was stored: it is 0
 		all = []*entry{{raw: make([]byte, m.Value.Size())}}
 	}
@@ -67,8 +67,9 @@ func (p *Printer) keys(m *lang.Map, e *entry) []string {
 	return texts
 }
 
-// gather adds up what all CPUs have.
-func gather(m *lang.Map, s Store) (all []*entry) {
+// gather adds up what all CPUs have, and what has keys that are printed alike: there may be many addresses in one area or function.
+func (p *Printer) gather(m *lang.Map, s Store) (all []*entry) {
+	named := slices.ContainsFunc(m.Key, func(t lang.Type) bool { return t.Kind == lang.Symbol || t.Kind == lang.TupleOf && t.Format != "" })
 	index := map[string]*entry{}
 	for cpu := range s.Tables() {
 		s.Range(cpu, func(key, value []byte) bool {
@@ -76,11 +77,16 @@ func gather(m *lang.Map, s Store) (all []*entry) {
 			if !ok {
 				return true
 			}
-			e := index[k]
+			id, texts := k, []string(nil)
+			if named {
+				texts, _ = p.values(m.Key, []byte(k))
+				id = strings.Join(texts, "\x00")
+			}
+			e := index[id]
 			first := e == nil
 			if first {
-				e = &entry{key: k}
-				index[k], all = e, append(all, e)
+				e = &entry{key: k, texts: texts}
+				index[id], all = e, append(all, e)
 			}
 			switch {
 			case m.Value.Kind == lang.TSeries:

@@ -40,6 +40,10 @@ type Symbols interface {
 	Name(addr uint64, user bool) kallsyms.Named
 	// Stack returns the addresses of a stack, the latest first.
 	Stack(t lang.Type, id int64) []uint64
+	// Variable is the variable or the field of this type at an address of the kernel, which the calls of a stack use; "": unknown.
+	Variable(addr uint64, of string, stack []uint64) string
+	// Area is what a process has mapped at an address: a file, [heap], [stack], [anon]; or else the address.
+	Area(addr uint64, pid int) string
 }
 
 // Attached says how many probes there are.

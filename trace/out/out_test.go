@@ -71,6 +71,30 @@ func TestInterfaces(t *testing.T) {
 	}
 }
 func (symbols) Stack(t lang.Type, id int64) []uint64 { return []uint64{0x12, 0x34} }
+func (symbols) Variable(addr uint64, of string, stack []uint64) string {
+	return fmt.Sprintf("p.lock of %s, used at %#x", of, stack[0])
+}
+func (symbols) Area(addr uint64, pid int) string { return fmt.Sprintf("area of %d", pid) }
+
+// TestPlacesInMemory: what is at an address of the kernel or of a program has a name. What is printed alike is one entry.
+func TestPlacesInMemory(t *testing.T) {
+	p := &Printer{Symbols: symbols{}}
+	word := lang.Type{Kind: lang.Int, Bytes: 8}
+	mutex := lang.Type{Kind: lang.TupleOf, Format: "kvar", Elems: []lang.Type{{Kind: lang.Pointer, Bytes: 8, To: &lang.Struct{Name: "sync.Mutex"}}, {Kind: lang.StackID}}}
+	area := lang.Type{Kind: lang.TupleOf, Format: "umap", Elems: []lang.Type{word, word}}
+	data := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 0x100), 7)
+	for of, want := range map[*lang.Type]string{&mutex: "p.lock of sync.Mutex, used at 0x12 0x100", &area: "area of 7"} {
+		if got := p.value(*of, data); got != want || p.valueJSON(*of, data) != Quote(want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	m := &lang.Map{Name: "@", Key: []lang.Type{area}, Value: lang.Type{Kind: lang.Count, Bytes: 8}}
+	other := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 0x200), 7)
+	all := p.gather(m, tables{{string(data): pack(3)}, {string(other): pack(2)}})
+	if len(all) != 1 || all[0].n[0] != 5 {
+		t.Errorf("two addresses in one area are %d entries", len(all))
+	}
+}
 
 func printed(t *testing.T, json bool, f func(p *Printer) error) string {
 	t.Helper()

@@ -17,7 +17,7 @@ var shares = [...]struct {
 // Percentiles prints each histogram of a map by powers of 2, and below it the values that so many of all do not exceed.
 // They are as exact as the map's buckets: a value is the middle of one.
 func (p *Printer) Percentiles(m *lang.Map, s Store) error {
-	all := gather(m, s)
+	all := p.gather(m, s)
 	p.sort(m, all)
 	coarse := m.Value
 	coarse.Bits = 0

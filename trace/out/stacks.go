@@ -20,7 +20,7 @@ func (p *Printer) Stacks(m *lang.Map, s Store) (all []*StackCount) {
 	if !slices.ContainsFunc(m.Key, func(t lang.Type) bool { return t.Kind == lang.StackID }) || m.Value.Kind == lang.TSeries {
 		return nil
 	}
-	entries := gather(m, s)
+	entries := p.gather(m, s)
 	p.sort(m, entries)
 	for _, e := range entries {
 		c := &StackCount{N: e.n[0]}
@@ -49,7 +49,7 @@ func (p *Printer) frames(t lang.Type, id int64) (frames []kallsyms.Named) {
 	return frames
 }
 
-// frame is what is at address i of a stack. All but the first of a program's are return addresses, which may be behind
+// frame is what is at address i of a stack. All but the first of a program's are return addresses, which may be after
 // the end of the function that has called.
 func (p *Printer) frame(t lang.Type, i int, addr uint64) kallsyms.Named {
 	if t.User && i == 0 {
@@ -76,7 +76,7 @@ func (p *Printer) Series(m *lang.Map, s Store) (all []*SeriesPoint) {
 	if m.Value.Kind != lang.TSeries {
 		return nil
 	}
-	for _, e := range gather(m, s) {
+	for _, e := range p.gather(m, s) {
 		name := m.Name + brackets(p.keys(m, e))
 		first, last := e.shown(m.Value)
 		for n := first; n <= last; n++ {

@@ -19,6 +19,9 @@ func (p *Printer) value(t lang.Type, data []byte) string {
 	case lang.Bytes:
 		return escaped(content(t, data), `\x%02x`, true)
 	case lang.TupleOf:
+		if t.Format != "" {
+			return p.variable(t, data)
+		}
 		return p.tuple(t, data)
 	case lang.ProbeID:
 		return p.probe(word(data), word(data[8:]))
@@ -86,6 +89,16 @@ func (p *Printer) held(first uint64) string {
 		}
 	}
 	return fmt.Sprintf("%#x", first)
+}
+
+// variable names what is at an address: what a program has mapped there, or what the kernel keeps there.
+func (p *Printer) variable(t lang.Type, data []byte) string {
+	addr, more := word(data), word(data[8:])
+	if t.Format == "umap" {
+		return p.Symbols.Area(addr, int(more))
+	}
+	name := p.Symbols.Variable(addr, t.Elems[0].To.Name, p.Symbols.Stack(t.Elems[1], int64(more)))
+	return strings.TrimSpace(fmt.Sprintf("%s %#x", name, addr))
 }
 
 func (p *Printer) tuple(t lang.Type, data []byte) string {

@@ -32,6 +32,7 @@ func (s *session) drainSome() (more bool, err error) {
 		if !ok {
 			return false, nil
 		}
+		s.seen++
 		for _, record := range s.speculations.Take(s.Unit, rec.Data) {
 			if err := s.handle(record); err != nil {
 				return false, err

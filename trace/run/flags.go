@@ -19,7 +19,7 @@ type Flags struct {
 	Format    string   // folded, chrome, perfetto or pprof: what is written instead of text
 	Config    []string // name=value
 
-	List, Show, Quiet, Verbose, Missing, DryRun, Unsafe, NoWarnings, Usage, WithCommand bool
+	Self, List, Show, Quiet, Verbose, Missing, DryRun, Unsafe, NoWarnings, Usage, WithCommand bool
 }
 
 // Usage is what the command can be given.
@@ -43,6 +43,7 @@ OPTIONS:
     -B PERCENT       limit each probe to this share of a CPU
     --config N=V     a setting, as in the script's config
     --include FILE   ignored, as #include is: declare structs in the script
+    --self           count what bt does itself, too
     --unsafe         allow system() and signal()
     --no-warnings    only errors
     --usage          this text
@@ -110,7 +111,7 @@ func (f *Flags) option(word string, args []string) ([]string, error) {
 // one reads an option, whose value comes next in args.
 func (f *Flags) one(name string, args []string) ([]string, error) {
 	switches := map[string]*bool{"-l": &f.List, "-d": &f.Show, "-q": &f.Quiet, "-v": &f.Verbose, "-k": &f.Missing, "--dry-run": &f.DryRun, "--unsafe": &f.Unsafe,
-		"--no-warnings": &f.NoWarnings, "--usage": &f.Usage}
+		"--no-warnings": &f.NoWarnings, "--usage": &f.Usage, "--self": &f.Self}
 	if to := switches[name]; to != nil {
 		*to = true
 		return args, nil

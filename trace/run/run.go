@@ -39,12 +39,12 @@ type Options struct {
 	Unsafe bool        // programs may send signals
 	Budget int         // thousandths of each CPU's time that a probe may take; 0: as much as it needs
 
-	Settle    func()                     // has probes get the form in which they stay, before the script counts; nil: nothing
-	Users     Users                      // nil: addresses of programs are numbers
-	Now       func() int64               // the clock of nsecs
-	Code      int                        // set by Run: what exit() was given
-	Interrupt <-chan struct{}            // ^C
-	Command   func() (<-chan int, error) // starts what the script runs along with, whose end gives Code; nil: nothing
+	Settle    func()                               // has probes get the form in which they stay, before the script counts; nil: the script counts also what is done for it
+	Users     Users                                // nil: addresses of programs are numbers
+	Now       func() int64                         // the clock of nsecs
+	Code      int                                  // set by Run: what exit() was given
+	Interrupt <-chan struct{}                      // ^C
+	Command   func(count func(on bool)) <-chan int // starts what the script runs along with, which counts from count(true) on; its end gives Code; nil: nothing
 }
 
 // session is a script that runs.
@@ -54,8 +54,10 @@ type session struct {
 	progs  []*program.Prog
 	specs  []*bpf.MapSpec
 	probes int
-	ended  bool // exit() was called
-	pid    int  // whose stack is being printed; 0: nobody's
+	seen   uint64 // records
+	ended  bool   // exit() was called
+	self   uint64 // the goroutine that prints; 0: it counts like others
+	pid    int    // whose stack is being printed; 0: of no process
 
 	speculations out.Speculations
 }
@@ -66,6 +68,9 @@ type session struct {
 // and of writing. Nothing is left in any case.
 func Run(o *Options) error {
 	s := &session{Options: o}
+	if o.Settle != nil {
+		s.self = program.Self()
+	}
 	defer s.close()
 	o.Out.Symbols = s
 	if err := s.load(); err != nil || o.Verify {
@@ -137,7 +142,7 @@ func (s *session) attach() error {
 		if err != nil {
 			return s.Unit.Explain(p, -1, err.Error())
 		}
-		link, err := link(&c, s.progs[i], p.Target, places, s.Unit.Settings.MaxProbes-s.probes)
+		link, err := link(&c, s.progs[i], p.Target, places, s.hears(p), s.Unit.Settings.MaxProbes-s.probes)
 		if errors.Is(err, syscall.E2BIG) {
 			return s.tooMany(p, err)
 		}
@@ -195,43 +200,105 @@ func (s *session) once(provider string) error {
 	return nil
 }
 
-// period is how often the records are looked at.
-const period = 10 * time.Millisecond
+// The records are looked at each period; each restPeriod when there was none for quietFor, or when only what
+// happens at times makes any.
+const (
+	period     = 10 * time.Millisecond
+	restPeriod = 100 * time.Millisecond
+	quietFor   = time.Second
+)
+
+// pause is how long to wait before the next look at the records, the last of which came quiet ago.
+func (s *session) pause(quiet time.Duration) time.Duration {
+	if quiet >= quietFor || !slices.ContainsFunc(s.Unit.Actions, func(a *lang.Action) bool { return !once(a.Point) && a.Point.Provider != "interval" }) {
+		return restPeriod
+	}
+	return period
+}
 
 // wait lets the probes run until something ends the script.
 func (s *session) wait() (interrupted bool, err error) {
 	if s.ended || s.Command == nil && !slices.ContainsFunc(s.Unit.Programs, func(p *lang.Compiled) bool { return !once(p.Point) }) {
 		return false, nil // nothing can happen any more
 	}
-	if s.Settle != nil && s.probes > 0 {
-		s.Settle()
+	if !s.settle() {
+		return true, nil
 	}
 	var done <-chan int
-	s.control(lang.ControlActive, 1)
-	defer s.control(lang.ControlActive, 0)
+	defer s.count(false)
 	if s.Command != nil {
-		if done, err = s.Command(); err != nil {
-			return false, err
-		}
+		done = s.Command(s.count)
+	} else {
+		s.count(true)
 	}
+	speaks := s.speaks()
+	quiet := time.Duration(0)
 	for !s.ended {
+		seen := s.seen
 		more, err := s.drainSome()
 		if err != nil || s.ended {
 			return false, err
 		}
-		pause := period
-		if more {
-			pause = 0
+		if s.seen != seen {
+			quiet = 0
+		}
+		var look <-chan time.Time // never: the tool would count what it does itself
+		switch {
+		case more:
+			look = time.After(0)
+		case speaks:
+			look = time.After(s.pause(quiet))
+			quiet += s.pause(quiet)
 		}
 		select {
 		case <-s.Interrupt:
 			return true, nil
 		case s.Code = <-done:
 			return false, nil
-		case <-time.After(pause):
+		case <-look:
 		}
 	}
 	return false, nil
+}
+
+// settle has the probes settle; false: ^C came before.
+func (s *session) settle() bool {
+	if s.Settle == nil || s.probes == 0 {
+		return true
+	}
+	settled := make(chan struct{})
+	go func() {
+		s.Settle()
+		close(settled)
+	}()
+	select {
+	case <-settled:
+		return true
+	case <-s.Interrupt:
+		return false
+	}
+}
+
+// speaks reports whether there may be records before the end.
+func (s *session) speaks() bool {
+	return slices.ContainsFunc(s.Unit.Actions, func(a *lang.Action) bool { return !once(a.Point) })
+}
+
+// hears is the goroutine to whose doing a point must not answer with records, as it would without end; 0: none.
+func (s *session) hears(p *lang.Compiled) uint64 {
+	if p.Target.User || !slices.ContainsFunc(s.Unit.Actions, func(a *lang.Action) bool { return a.Point == p.Point }) {
+		return 0
+	}
+	return s.self
+}
+
+// count has the probes run, or no more.
+func (s *session) count(on bool) {
+	active := uint64(0)
+	if on {
+		active = 1
+	}
+	s.control(lang.ControlActive, active)
 }
 
 // end takes the probes away, runs END, and prints the maps.

@@ -7,17 +7,36 @@ import (
 
 	"sonde/bpf"
 	"sonde/kallsyms"
+	"sonde/probe/types"
 	"sonde/trace/lang"
 )
 
 // Users names addresses of programs; pid 0: of any process that has been seen.
 type Users interface {
 	Name(addr uint64, pid int) (at kallsyms.Named, ok bool)
+	// Area is what a process has mapped at an address.
+	Area(addr uint64, pid int) (name string, ok bool)
+}
+
+// Variable is part of out.Symbols.
+func (s *session) Variable(addr uint64, of string, stack []uint64) string {
+	return types.Variable(addr, of, stack)
+}
+
+// Area is part of out.Symbols.
+func (s *session) Area(addr uint64, pid int) string {
+	if s.Users != nil {
+		if name, ok := s.Users.Area(addr, pid); ok {
+			return name
+		}
+	}
+	return fmt.Sprintf("%#x", addr)
 }
 
 // Name is part of out.Symbols: of a function of the kernel, its name without the path; of one of a program,
 // that of the process whose stack was asked for last.
 func (s *session) Name(addr uint64, user bool) kallsyms.Named {
+	user = user && int64(addr) >= 0 // the upper half is the kernel's in each process
 	if user && s.Users != nil {
 		if at, ok := s.Users.Name(addr, s.pid); ok {
 			return at

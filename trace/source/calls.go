@@ -2,6 +2,7 @@ package source
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"sonde/arch/amd64/goabi"
@@ -99,15 +100,27 @@ var timespec = &lang.Struct{Name: "__kernel_timespec", Bytes: 16, Fields: []lang
 
 // fields are the arguments of a system call, by all their names.
 func (s *Source) fields(site attach.Site) (all []lang.ArgField) {
+	nr := lang.ArgField{Name: "__syscall_nr", Type: number, Text: "int", Offset: goabi.PtRegsAX, Place: site.Return}
+	if site.Symbol == "*" {
+		nr.Name, nr.Text = "id", "long"
+		name := nr // ours
+		name.Name, name.Text, name.Type = "name", "", lang.Type{Kind: lang.Symbol, Bytes: 8, Format: lang.CallName}
+		all = append(all, nr, name)
+	} else {
+		all = append(all, nr)
+	}
 	if site.Return {
-		return []lang.ArgField{{Name: "ret", Type: number, Text: "long", Offset: goabi.PtRegsAX}}
+		return append(all, lang.ArgField{Name: "ret", Type: number, Text: "long", Offset: goabi.PtRegsAX})
 	}
 	if site.Symbol == "*" {
-		return []lang.ArgField{{Name: "id", Type: number, Text: "long", Offset: goabi.PtRegsAX},
-			{Name: "name", Type: lang.Type{Kind: lang.Symbol, Bytes: 8, Format: lang.CallName}, Offset: goabi.PtRegsAX}} // ours
+		word := integer(8, false)
+		all = append(all, lang.ArgField{Name: "args", Type: lang.Type{Kind: lang.ArrayOf, Elem: &word, Bytes: 8 * len(callArgs)}, Text: "unsigned long[6]"})
+		for i, at := range callArgs {
+			all = append(all, lang.ArgField{Name: fmt.Sprintf("args[%d]", i), Type: word, Offset: at, Alias: true})
+		}
+		return all
 	}
 	params, _ := s.Params(site.Symbol)
-	all = append(all, lang.ArgField{Name: "__syscall_nr", Type: number, Text: "int", Offset: goabi.PtRegsAX})
 	for i, p := range params {
 		f := lang.ArgField{Name: p.Name, Type: declared(p.Type), Text: p.Type, Offset: callArgs[i]}
 		all = append(all, f)

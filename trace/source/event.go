@@ -38,11 +38,11 @@ func cooked(p *lang.Point) (*lang.Point, error) {
 	return &lang.Point{Span: p.Span, Provider: "tracepoint", Options: []string{category, name}, Text: "tracepoint:" + category + ":" + name}, nil
 }
 
-// recordFields are the fields of a tracepoint: numbers of one word, texts of two.
-func recordFields(name string) (all []lang.ArgField) {
+// recordFields are the fields of a tracepoint, numbers of one word and texts of two, and its number.
+func recordFields(name string) (all []lang.ArgField, id uint64) {
 	e, err := event.Find(name)
 	if err != nil {
-		return nil
+		return nil, 0
 	}
 	for _, f := range e.Fields {
 		field := lang.ArgField{Name: f.Name, Type: lang.Type{Kind: lang.Int, Bytes: 8, Signed: f.Signed}, Offset: f.Word}
@@ -51,5 +51,5 @@ func recordFields(name string) (all []lang.ArgField) {
 		}
 		all = append(all, field)
 	}
-	return all
+	return all, uint64(e.ID)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // softwareEvents are what Linux counts by itself: the places where they happen here, and how many of them
-// happen between two hits if nobody says.
+// happen between two hits if the script does not say.
 //
 // Source: perf_event_open(2).
 var softwareEvents = map[string]struct {

@@ -6,7 +6,7 @@
 //	uprobe:FILE@SOURCE:LINE                 FILE:F+OFFSET, where the code of that line begins
 //	tracepoint:syscalls:sys_enter_X         sys:X; sys_exit_X is ret:sys:X
 //	tracepoint:raw_syscalls:sys_enter       sys:*
-//	tracepoint:sched:X                      event:sched:X, and of signal, irq, kmem and go
+//	tracepoint:sched:X                      event:sched:X, and of signal, irq, kmem, exceptions and go
 //	rawtracepoint:X                         the tracepoint of that name, without fields
 //	watchpoint:WHAT:LENGTH:MODE             MODE@WHAT:LENGTH
 //	watchpoint:FILE:VARIABLE:LENGTH:MODE    MODE@FILE:VARIABLE:LENGTH
@@ -41,6 +41,7 @@ type Source struct {
 	// no programs.
 	Params func(call string) ([]Param, bool)
 	Calls  func(yield func(name string) bool) // all that have parameters
+	Number func(point string) uint64          // of a tracepoint of calls, as in syscalls:sys_exit_openat; it is nil if Params is
 	// Types returns what a function of the kernel takes and gives. nil: nothing is known of types.
 	Types func(addr uint64) (*gotypes.Table, gotypes.Call, error)
 	Table func() (*gotypes.Table, error) // all types
@@ -60,7 +61,9 @@ type Source struct {
 	// Conventions tells of places in a program's file where the functions there find their arguments; it is nil if
 	// Functions is.
 	Conventions func(file string) func(attach.Site) goabi.Convention
-	PID         int // probes in programs are in this process alone; 0: in all
+	// Goid returns where a goroutine of a program's file has its number; 0: it has none. It is nil if Functions is.
+	Goid func(file string) int
+	PID  int // probes in programs are in this process alone; 0: in all
 
 	known       map[string]debugged // by the path of the program's file
 	conventions map[string]func(attach.Site) goabi.Convention
@@ -141,6 +144,9 @@ func (s *Source) function(text string) (string, error) {
 		return sym.Name + offset, nil
 	case err == nil:
 		return text, nil
+	}
+	if file, _, ok := strings.Cut(name, ":"); ok && strings.HasSuffix(file, ".go") {
+		return "", &lang.Hinted{Why: "there is no function " + name + " in the kernel", Hint: "a line of source is line:" + name, Missing: true}
 	}
 	near := s.Symbols.Near(name)
 	for i := range near {

@@ -27,7 +27,7 @@ func newSource(t *testing.T) *Source {
 	}
 	calls := map[string][]Param{"openat": {{"int", "dfd", []string{"dirfd"}}, {"const char *", "filename", []string{"pathname"}}, {"int", "flags", nil}, {"umode_t", "mode", nil}}, "getpid": nil,
 		"nanosleep": {{"struct __kernel_timespec *", "rqtp", nil}, {"unsigned int", "n", nil}, {"struct stat *", "st", nil}, {"pid_t", "pid", nil}, {"const char *const *", "argv", nil}}}
-	return &Source{Symbols: table,
+	return &Source{Symbols: table, Number: func(string) uint64 { return 0 },
 		Params: func(call string) ([]Param, bool) { p, ok := calls[call]; return p, ok },
 		Calls:  func(yield func(string) bool) { _ = yield("getpid") && yield("openat") }}
 }
@@ -55,7 +55,7 @@ func functions(of map[string][]string) func(file, pattern string, probed bool) [
 }
 
 func TestPlaces(t *testing.T) {
-	if err := errors.Join(vfs.MkdirAll("/usr/lib", 0755), vfs.WriteFile("/usr/lib/libtest.so.6", []byte("ELF"))); err != nil {
+	if err := errors.Join(vfs.Root.MkdirAll("/usr/lib", 0755), vfs.WriteFile("/usr/lib/libtest.so.6", []byte("ELF"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -112,6 +112,7 @@ func TestPlaces(t *testing.T) {
 func TestPlacesRefused(t *testing.T) {
 	for _, c := range []struct{ point, want, hint string }{
 		{"kprobe:vfs.Reed", "there is no function vfs.Reed in the kernel", "did you mean vfs.Read?"},
+		{"kprobe:vfs/io.go:33", "there is no function vfs/io.go:33 in the kernel", "a line of source is line:vfs/io.go:33"},
 		{"kprobe:nothing_like_it", "there is no function nothing_like_it in the kernel", ""},
 		{"kprobe:x.Same", "ambiguous symbol", ""},
 		{"kprobe:net.*", "no function fits net.*", ""},
@@ -280,7 +281,7 @@ func TestExpandFiles(t *testing.T) {
 	s := newSource(t)
 	s.Functions = functions(map[string][]string{"/opt/a/one": {"main", "maine"}, "/opt/a/two": {"other"}, "/opt/b/three": {"main"}})
 	for _, f := range []string{"/opt/a/one", "/opt/a/two", "/opt/b/three"} {
-		if err := errors.Join(vfs.MkdirAll(f[:6], 0755), vfs.WriteFile(f, []byte("ELF"))); err != nil {
+		if err := errors.Join(vfs.Root.MkdirAll(f[:6], 0755), vfs.WriteFile(f, []byte("ELF"))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -328,15 +329,15 @@ func TestExpandCalls(t *testing.T) {
 		return strings.Join(all, ", ")
 	}
 	for point, want := range map[string]string{
-		"t:syscalls:sys_*_openat":     "syscalls:sys_enter_openat 7 0, syscalls:sys_exit_openat 1 0",
-		"t:sys*:sys_*_get*":           "syscalls:sys_enter_getpid 1 0, syscalls:sys_exit_getpid 1 0",
-		"t:raw_syscalls:sys_*":        "raw_syscalls:sys_enter 2 0, raw_syscalls:sys_exit 1 0",
+		"t:syscalls:sys_*_openat":     "syscalls:sys_enter_openat 7 0, syscalls:sys_exit_openat 2 0",
+		"t:sys*:sys_*_get*":           "syscalls:sys_enter_getpid 1 0, syscalls:sys_exit_getpid 2 0",
+		"t:raw_syscalls:sys_*":        "raw_syscalls:sys_enter 9 0, raw_syscalls:sys_exit 3 0",
 		"t:syscalls:sys_enter_openat": "",
 		"t:syscalls:sys_enter_none*":  "",
 		"t:sched:*":                   "",
-		"t:*:*s*exit*getpid":          "syscalls:sys_exit_getpid 1 0",
-		"t:*:*exit":                   "raw_syscalls:sys_exit 1 0, *:*exit 0 3",
-		"t:*:sys_exit":                "raw_syscalls:sys_exit 1 0",
+		"t:*:*s*exit*getpid":          "syscalls:sys_exit_getpid 2 0",
+		"t:*:*exit":                   "raw_syscalls:sys_exit 3 0, *:*exit 0 3",
+		"t:*:sys_exit":                "raw_syscalls:sys_exit 3 0",
 	} {
 		if got := texts(point); got != want {
 			t.Errorf("%s: %s, want %s", point, got, want)
@@ -350,9 +351,9 @@ func TestExpandCalls(t *testing.T) {
 		}
 	}
 	for point, want := range map[string]string{
-		"t:syscalls:*":            "syscalls:* (sys_enter) 0 64, syscalls:* (sys_exit) 1 64",
-		"t:syscalls:sys_e*_call*": "syscalls:sys_e*_call* (sys_enter) 0 64, syscalls:sys_e*_call* (sys_exit) 1 64",
-		"t:*l*:*":                 "*l*:* (sys_enter) 0 65, *l*:* (sys_exit) 1 65, *l*:* 0 2",
+		"t:syscalls:*":            "syscalls:* (sys_enter) 0 64, syscalls:* (sys_exit) 2 64",
+		"t:syscalls:sys_e*_call*": "syscalls:sys_e*_call* (sys_enter) 0 64, syscalls:sys_e*_call* (sys_exit) 2 64",
+		"t:*l*:*":                 "*l*:* (sys_enter) 0 65, *l*:* (sys_exit) 3 65, *l*:* 0 2",
 	} {
 		if got := texts(point); got != want {
 			t.Errorf("%s: %s, want %s", point, got, want)
@@ -393,7 +394,7 @@ func TestPatternsOfEvents(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	got, err = newSource(t).Target(pointOf(t, "t:syscalls:sys_exit_*"))
-	if want := []string{"syscalls:sys_exit_getpid", "syscalls:sys_exit_openat"}; err != nil || !slices.Equal(got.Names, want) || len(got.Fields) != 1 {
+	if want := []string{"syscalls:sys_exit_getpid", "syscalls:sys_exit_openat"}; err != nil || !slices.Equal(got.Names, want) || len(got.Fields) != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -55,18 +55,24 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 		if s.convention(t, site) == goabi.C {
 			s.describeProgram(t, p, site)
 		}
+		if s.Goid != nil && site.File != "" {
+			t.Goid = s.Goid(programPath(site.File))
+		}
 	case attach.Watch:
 		t.Watch, t.User = true, site.File != ""
 	case attach.Event:
 		t.Record = true
 		if t.Names == nil {
-			t.Fields = recordFields(site.Symbol)
+			t.Fields, t.ID = recordFields(site.Symbol)
 		}
 		return t, nil
 	case attach.Call:
 		t.Args, t.User = callArgs, true
 		if t.Names == nil || site.Return {
 			t.Fields = s.fields(site)
+		}
+		if t.Names == nil {
+			t.ID = s.Number(callName(site))
 		}
 	}
 	s.describe(t, site)

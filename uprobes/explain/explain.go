@@ -200,12 +200,18 @@ func (p *Place) writeProbes(w io.Writer) {
 			who = fmt.Sprintf("pid %d (%s)", i.Pid, i.Program)
 		}
 		note := ""
-		if strings.HasSuffix(i.Way, uprobes.InTheTrap) {
+		switch {
+		case i.Way == "fused":
+			note = ", fused"
+		case strings.HasSuffix(i.Way, uprobes.InTheTrap):
 			note = "," + uprobes.InTheTrap
 		}
 		if i.Disabled {
 			note += ", disabled"
 		}
 		fmt.Fprintf(w, "  %-2s  %s, %d hits%s\n", i.Kind, who, i.Ledger.Entered, note)
+		if i.Unfit != "" {
+			fmt.Fprintf(w, "      not fused: %s\n", i.Unfit)
+		}
 	}
 }

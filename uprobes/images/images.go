@@ -47,7 +47,7 @@ func Of(path string, ident backing.Ident) *Image {
 		vfs.Close(opened)
 		return nil
 	}
-	if im.File, err = program.Open(opened); err != nil {
+	if im.File, err = program.OpenFile(opened); err != nil {
 		vfs.Close(opened)
 		return nil
 	}

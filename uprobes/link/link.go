@@ -32,7 +32,7 @@ func (Provider) Attach(l *attach.Link, sites []attach.Site) (_ attach.Attachment
 	return a, c, nil
 }
 
-// attachment is a link's part in programs.
+// attachment is a link's part in programs. It implements attach.Attachment and attach.Selection.
 type attachment struct {
 	probes  []*uprobes.Uprobe // of return probes, the U
 	skipped int
@@ -152,7 +152,6 @@ func newProbe(place *attach.Place, at attach.Site) (u *uprobes.Uprobe, rp *uprob
 	return u, rp
 }
 
-// Detach is part of attach.Attachment.
 func (a *attachment) Detach() grace.Change { return uprobes.Remove(a.probes) }
 
 // Enable is part of attach.Attachment.
@@ -160,13 +159,12 @@ func (a *attachment) Detach() grace.Change { return uprobes.Remove(a.probes) }
 // Errors: those of EnableUprobes.
 func (a *attachment) Enable(on bool) error { return uprobes.EnableUprobes(a.probes, on) }
 
-// Skipped is part of attach.Selection.
-func (a *attachment) Skipped() int { return a.skipped }
+// Refit is part of attach.Refitter.
+func (a *attachment) Refit() { uprobes.Refit(a.probes) }
 
-// Summary is part of attach.Selection.
+func (a *attachment) Skipped() int    { return a.skipped }
 func (a *attachment) Summary() string { return strings.Join(a.notes, "; ") }
 
-// Places is part of attach.Attachment.
 func (a *attachment) Places() []attach.Placed {
 	list := make([]attach.Placed, len(a.probes))
 	for i, u := range a.probes {

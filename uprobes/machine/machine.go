@@ -4,6 +4,7 @@ package machine
 
 import (
 	"sonde/arch/amd64"
+	"sonde/probe/attach"
 	"sonde/probe/glass"
 )
 
@@ -20,14 +21,24 @@ type Machine struct {
 	// Context: trap, or goroutine.
 	Reason func(to *[64]byte)
 
-	// For hits, in trap context.
+	// Fuses reports whether handlers may be put into the code of breakpoints. Stub makes such code, for the breakpoint at ip;
+	// its hits are counted at count from GS, and the program continues moves bytes after the breakpoint. give gives its memory
+	// back. Without, hits go on at Known. Stub may be nil.
+	Fuses func() bool
+	Stub  func(h attach.Fuser, ip uint64, count, moves int32) (code uintptr, give func(), err error)
+	Known uintptr
 
-	// CPU returns this CPU's number.
+	// For hits, in trap context: CPU returns this CPU's number.
 	CPU func() int
-	// SaveVectors saves X0-X14 of the program that was hit.
+	Program
+}
+
+// Program is the program that was hit, as the code of hits accesses it.
+type Program struct {
+	// SaveVectors saves X0-X14, for a handler that may change them.
 	SaveVectors func(r *amd64.Regs)
-	// LoadWord and its kin access the memory of the thread that was hit. Not ok: the goroutine has to make the
-	// page accessible first; nothing has changed.
+	// LoadWord and its kin access memory. Not ok: the program could not, or in the trap, the goroutine has to make
+	// the page accessible first; nothing has changed.
 	LoadWord func(addr uint64) (v uint64, ok bool)
 	LoadPair func(addr uint64) (first, second uint64, ok bool)
 	SwapWord func(addr, v uint64) (old uint64, ok bool)

@@ -23,11 +23,8 @@ func This() Machine {
 		Shoot:     (*glass.Film).ShootThread,
 		Reason:    reason,
 
-		CPU:         cpu.ID,
-		SaveVectors: user.SaveVectors,
-		LoadWord:    user.LoadWord,
-		LoadPair:    user.LoadPair,
-		SwapWord:    user.SwapWord,
+		CPU:     cpu.ID,
+		Program: Program{user.SaveVectors, user.LoadWord, user.LoadPair, user.SwapWord},
 	}
 }
 

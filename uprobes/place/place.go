@@ -51,13 +51,13 @@ import (
 	"sonde/kernel/refusal"
 )
 
-// Way is how an instruction gets done.
+// Way is how an instruction is executed.
 type Way uint8
 
 // The ways.
 const (
 	Refused Way = iota
-	Nothing     // IP goes behind it
+	Nothing     // IP goes after it
 	Boost       // the copy in the slot runs, and jumps back
 	Emulate     // on the saved registers and the program's memory
 	Step        // the copy in the slot is single-stepped
@@ -75,7 +75,7 @@ func (w Way) String() string {
 	return "unknown way"
 }
 
-// Plan is an instruction at its place, and how it gets done. It does not change.
+// Plan is an instruction at its place, and how it is executed. It does not change.
 type Plan struct {
 	Addr uint64
 	Way  Way
@@ -126,7 +126,7 @@ func (p *Plan) As(w Way) (*Plan, error) {
 // Len returns the length of the instruction.
 func (p *Plan) Len() int { return int(p.In.Len) }
 
-// Next returns the address behind the instruction.
+// Next returns the address after the instruction.
 //
 // Context: any.
 func (p *Plan) Next() uint64 { return p.Addr + uint64(p.In.Len) }

@@ -20,7 +20,7 @@ type Saved struct{ flags, spare uint64 }
 var jumpFar = [...]byte{0xFF, 0x25, 0, 0, 0, 0}
 
 // Slot returns what the slot at an address holds: the copy, and the way back. A copy that
-// is stepped seldom needs it: QEMU forgets the #DB behind PAUSE, and a MOV to SS holds it off;
+// is stepped seldom needs it: QEMU forgets the #DB after PAUSE, and a MOV to SS holds it off;
 // then it comes one instruction later, at the right place.
 //
 // Errors: ERANGE the slot is too far away to be boosted there. It can be stepped, if that
@@ -74,7 +74,7 @@ func (p *Plan) Enter(r *amd64.Regs, slot uint64) Saved {
 // After makes r what the instruction leaves, when the thread has come from the slot by
 // a #DB or by anything else. An IP that is still that of the copy means that it has not
 // been executed, as Undo. Not done: it is one that repeats itself, and not at its end:
-// the thread goes on in the slot, or Undo lets it begin again with what is left.
+// the thread continues in the slot, or Undo lets it begin again with what is left.
 //
 // Context: any.
 func (p *Plan) After(r *amd64.Regs, slot uint64, s Saved) (done bool) {
@@ -118,7 +118,7 @@ func (p *Plan) restoreSpare(r *amd64.Regs, slot uint64, s Saved) {
 }
 
 // Back returns the IP that the program is to see for one in the slot. Not ok: ip is
-// not that of the copy, or behind it.
+// not that of the copy, or after it.
 //
 // Context: any.
 func (p *Plan) Back(ip, slot uint64) (orig uint64, ok bool) {

@@ -1,8 +1,6 @@
 package place
 
-import (
-	"sonde/arch/amd64/insn"
-)
+import "sonde/arch/amd64/insn"
 
 // needsSpare reports whether a copy in the slot has to address the operand by a spare
 // register.

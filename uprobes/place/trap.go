@@ -21,9 +21,7 @@ func (p *Plan) Returns() bool { return p.In.Flow == insn.Ret }
 // Loads returns the address of the 8 bytes that the emulation loads, if it does.
 //
 // Context: any, including trap context.
-func (p *Plan) Loads(r *amd64.Regs) (addr uint64, ok bool) {
-	return p.op.Loads(r, 0)
-}
+func (p *Plan) Loads(r *amd64.Regs) (addr uint64, ok bool) { return p.op.Loads(r, 0) }
 
 // Pushes returns what the emulation stores at SP-8, if it does.
 //

@@ -14,7 +14,7 @@ import (
 // gzipCommand returns the command called gzip, gunzip or zcat.
 func gzipCommand(name string) *coreutils.Command {
 	return &coreutils.Command{
-		Name:  name,
+		Name: name, Options: "cdfk123456789",
 		Usage: "[-cdfk] [-1 ... -9] [file...]",
 		Help: "compress files in place, or the input; gunzip and zcat decompress " +
 			"(-c: write to the output, -d: decompress, -f: replace files that are there, -k: keep the file, -1 to -9: how hard to try)",
@@ -23,25 +23,21 @@ func gzipCommand(name string) *coreutils.Command {
 }
 
 func compress(u *coreutils.IO, name string, args []string) error {
-	opts, files, err := coreutils.Options(args, "cdfk123456789")
-	if err != nil {
-		return err
-	}
 	z := packer{
 		level: gzip.DefaultCompression,
-		back:  name != "gzip" || coreutils.Given(opts, 'd'), force: coreutils.Given(opts, 'f'), keep: coreutils.Given(opts, 'k'),
+		back:  name != "gzip" || u.Given('d'), force: u.Given('f'), keep: u.Given('k'),
 	}
 	for n := 1; n < 10; n++ {
-		if coreutils.Given(opts, '0'+byte(n)) {
+		if u.Given('0' + byte(n)) {
 			z.level = n
 		}
 	}
-	if len(files) == 0 {
+	if len(args) == 0 {
 		return z.copy(u.Out, u.In)
 	}
 	var errs []error
-	for _, path := range files {
-		if err := z.file(u, path, name == "zcat" || coreutils.Given(opts, 'c')); err != nil {
+	for _, path := range args {
+		if err := z.file(u, path, name == "zcat" || u.Given('c')); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", path, err))
 		}
 	}

@@ -64,24 +64,20 @@ func env(u *coreutils.IO, args []string) error {
 	return syscall.Exec(path, args, vars)
 }
 
-func ln(_ *coreutils.IO, args []string) error {
-	opts, names, err := coreutils.Options(args, "fs")
-	if err != nil {
-		return err
-	}
-	if len(names) != 2 {
+func ln(u *coreutils.IO, args []string) error {
+	if len(args) != 2 {
 		return coreutils.Usagef("give a file and its new name")
 	}
-	old, name := names[0], names[1]
+	old, name := args[0], args[1]
 	if i, err := os.Stat(name); err == nil && i.IsDir() {
 		name = filepath.Join(name, filepath.Base(old))
 	}
-	if coreutils.Given(opts, 'f') {
+	if u.Given('f') {
 		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
-	if coreutils.Given(opts, 's') {
+	if u.Given('s') {
 		return os.Symlink(old, name)
 	}
 	return os.Link(old, name)

@@ -14,28 +14,24 @@ import (
 )
 
 func sort(u *coreutils.IO, args []string) error {
-	opts, files, err := coreutils.Options(args, "nru")
-	if err != nil {
-		return err
-	}
 	var all []string
-	err = u.Each(files, func(_ string, r io.Reader) error {
+	err := u.Each(args, func(_ string, r io.Reader) error {
 		return coreutils.EachLine(r, func(line string) error {
 			all = append(all, strings.TrimSuffix(line, "\n")+"\n")
 			return nil
 		})
 	})
 	compare := strings.Compare
-	if coreutils.Given(opts, 'n') {
+	if u.Given('n') {
 		compare = func(a, b string) int { return cmp.Or(cmp.Compare(leading(a), leading(b)), strings.Compare(a, b)) }
 	}
 	slices.SortStableFunc(all, func(a, b string) int {
-		if coreutils.Given(opts, 'r') {
+		if u.Given('r') {
 			a, b = b, a
 		}
 		return compare(a, b)
 	})
-	if coreutils.Given(opts, 'u') {
+	if u.Given('u') {
 		all = slices.Compact(all)
 	}
 	_, write := io.WriteString(u.Out, strings.Join(all, ""))
@@ -54,21 +50,17 @@ func leading(text string) float64 {
 }
 
 func uniq(u *coreutils.IO, args []string) error {
-	opts, files, err := coreutils.Options(args, "cd")
-	if err != nil {
-		return err
-	}
 	last, n := "", 0
 	show := func(w *bufio.Writer) {
 		switch {
-		case n == 0 || coreutils.Given(opts, 'd') && n == 1:
-		case coreutils.Given(opts, 'c'):
+		case n == 0 || u.Given('d') && n == 1:
+		case u.Given('c'):
 			fmt.Fprintf(w, "%7d %s\n", n, last)
 		default:
 			fmt.Fprintln(w, last)
 		}
 	}
-	err = u.Filter(files, func(w *bufio.Writer, _ string, r io.Reader) error {
+	err := u.Filter(args, func(w *bufio.Writer, _ string, r io.Reader) error {
 		return coreutils.EachLine(r, func(line string) error {
 			line = strings.TrimSuffix(line, "\n")
 			if n > 0 && line != last {
@@ -86,16 +78,12 @@ func uniq(u *coreutils.IO, args []string) error {
 }
 
 func tee(u *coreutils.IO, args []string) error {
-	opts, files, err := coreutils.Options(args, "a")
-	if err != nil {
-		return err
-	}
 	mode := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	if coreutils.Given(opts, 'a') {
+	if u.Given('a') {
 		mode = os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	}
 	to := []io.Writer{u.Out}
-	for _, name := range files {
+	for _, name := range args {
 		file, err := os.OpenFile(name, mode, 0o666)
 		if err != nil {
 			return err
@@ -103,6 +91,6 @@ func tee(u *coreutils.IO, args []string) error {
 		defer file.Close()
 		to = append(to, file)
 	}
-	_, err = io.Copy(io.MultiWriter(to...), u.In)
+	_, err := io.Copy(io.MultiWriter(to...), u.In)
 	return err
 }

@@ -9,9 +9,9 @@ import "sonde/shell/coreutils"
 var Commands = []*coreutils.Command{
 	{Name: "env", Usage: "[name=value...] [command...]", Help: "run a command with more variables, or print all variables", Run: env},
 	gzipCommand("gunzip"), gzipCommand("gzip"), gzipCommand("zcat"),
-	{Name: "ln", Usage: "[-fs] file name", Help: "give a file another name (-f: in place of another file, -s: as a symbolic link)", Run: ln},
+	{Name: "ln", Usage: "[-fs] file name", Help: "give a file another name (-f: in place of another file, -s: as a symbolic link)", Options: "fs", Run: ln},
 	{Name: "seq", Usage: "[first [step]] last", Help: "print numbers", Run: seq},
-	{Name: "sort", Usage: "[-nru] [file...]", Help: "sort lines (-n: by the numbers that they begin with, -r: backwards, -u: equal lines once)", Run: sort},
-	{Name: "tee", Usage: "[-a] [file...]", Help: "copy the input to the output and to files (-a: to their ends)", Run: tee},
-	{Name: "uniq", Usage: "[-cd] [file...]", Help: "print equal lines that follow each other once (-c: with their number, -d: only those)", Run: uniq},
+	{Name: "sort", Usage: "[-nru] [file...]", Help: "sort lines (-n: by the numbers that they begin with, -r: backwards, -u: equal lines once)", Options: "nru", Run: sort},
+	{Name: "tee", Usage: "[-a] [file...]", Help: "copy the input to the output and to files (-a: to their ends)", Options: "a", Run: tee},
+	{Name: "uniq", Usage: "[-cd] [file...]", Help: "print equal lines that follow each other once (-c: with their number, -d: only those)", Options: "cd", Run: uniq},
 }

@@ -58,7 +58,6 @@ func (b Breakpoint) Valid() bool {
 
 // lenField[n] encodes a length of n bytes; 8 was added last and has the remaining code.
 var lenField = [9]uint8{1: 0, 2: 1, 4: 3, 8: 2}
-var lenBytes = [4]uint8{1, 2, 8, 4}
 
 // A Set is what the four registers watch.
 type Set [Num]Breakpoint
@@ -78,20 +77,6 @@ func (s *Set) Encode() (dr7 uint64, ok bool) {
 		dr7 |= DR7_G0<<(2*n) | uint64(b.Kind)<<(16+4*n) | uint64(lenField[b.Len])<<(18+4*n)
 	}
 	return dr7, true
-}
-
-// Decode returns the breakpoints for dr7 with the addresses of DR0 to DR3. It decodes the fields of
-// disabled breakpoints, too: GDB stubs need them.
-func Decode(dr7 uint64, addr *[Num]uint64) (s Set) {
-	for n := range s {
-		s[n] = Breakpoint{
-			Addr: addr[n],
-			Kind: Kind(dr7 >> (16 + 4*n) & 3),
-			Len:  lenBytes[dr7>>(18+4*n)&3],
-			On:   dr7>>(2*n)&3 != 0,
-		}
-	}
-	return s
 }
 
 // Enabled returns which breakpoints dr7 turns on: bit n for n.

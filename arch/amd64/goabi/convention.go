@@ -6,7 +6,7 @@ type Convention uint8
 const (
 	C     Convention = iota // System V's registers
 	Regs                    // Go's registers
-	Stack                   // Go's assembly (ABI0): words on the stack, behind the return address; the results follow
+	Stack                   // Go's assembly (ABI0): words on the stack, after the return address; the results follow
 	Asm                     // Go's assembly of which the file does not say which of these it is
 	Mixed                   // several functions, which are not of one convention
 )
@@ -25,14 +25,10 @@ func (c Convention) Args() Words {
 }
 
 // Why says why arguments or results of such a function cannot be shown.
-func (c Convention) Why() string {
-	switch c {
-	case Stack:
-		return "it is assembly of Go, which has arguments and results on the stack, not in registers"
-	case Asm:
-		return "it is assembly of a Go program, and the file does not say where its arguments are"
-	case Mixed:
-		return "the functions that fit have their arguments in different places, as those in C and in Go: give a pattern for each"
-	}
-	return ""
+func (c Convention) Why() string { return reasons[c] }
+
+var reasons = map[Convention]string{
+	Stack: "it is assembly of Go, which has arguments and results on the stack, not in registers",
+	Asm:   "it is assembly of a Go program, and the file does not say where its arguments are",
+	Mixed: "the functions that fit have their arguments in different places, as those in C and in Go: give a pattern for each",
 }

@@ -41,7 +41,7 @@ func CallFrame(t reflect.Type) (args, size uintptr) {
 	return args, frame.size + spill.size
 }
 
-// frameLayout places values one behind the other.
+// frameLayout places values one after the other.
 type frameLayout struct{ size uintptr }
 
 func (l *frameLayout) add(t reflect.Type) {

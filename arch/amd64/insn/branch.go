@@ -12,9 +12,7 @@ const (
 
 // Target returns the target of a direct branch at address pc. For other instructions, where
 // Flow.Direct is false, it returns the address of the next one.
-func (i *Inst) Target(pc uint64) uint64 {
-	return pc + uint64(i.Len) + uint64(i.Rel())
-}
+func (i *Inst) Target(pc uint64) uint64 { return pc + uint64(i.Len) + uint64(i.Rel()) }
 
 // Rel returns the branch displacement, sign-extended; 0 if RelLen is 0.
 func (i *Inst) Rel() int64 {

@@ -91,7 +91,7 @@ func (d *decoder) opcode(m Map, op byte) {
 	d.in.OpOff = d.pos - 1
 }
 
-// prefixes reads legacy prefixes and REX and returns the byte behind them.
+// prefixes reads legacy prefixes and REX and returns the byte after them.
 func (d *decoder) prefixes() byte {
 	for {
 		b := d.next()
@@ -102,7 +102,7 @@ func (d *decoder) prefixes() byte {
 		if p == 0 {
 			return b
 		}
-		if d.in.Prefix.Has(PREX) { // a prefix behind REX: that REX is ignored
+		if d.in.Prefix.Has(PREX) { // a prefix after REX: that REX is ignored
 			d.in.Prefix = d.in.Prefix&^PREX | PStray
 			d.in.REX = 0
 		}
@@ -141,7 +141,7 @@ func prefixOf(b byte) Prefix {
 	return 0
 }
 
-// escape reads the opcode behind 0F and returns its shape.
+// escape reads the opcode after 0F and returns its shape.
 func (d *decoder) escape() byte {
 	switch b := d.next(); b {
 	case 0x38:

@@ -10,7 +10,7 @@ const (
 	OpInt3  = 0xCC // one byte
 	OpJmp   = 0xE9 // rel32
 	OpJmp8  = 0xEB // rel8
-	OpJcc   = 0x80 // behind 0F, with the condition in its low four bits: rel32
+	OpJcc   = 0x80 // after 0F, with the condition in its low four bits: rel32
 	OpPush  = 0x68 // imm32, sign-extended
 	OpPush8 = 0x6A // imm8, sign-extended
 )

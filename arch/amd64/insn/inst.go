@@ -66,7 +66,7 @@ type Inst struct {
 	Len    uint8 // 1..15
 	Map    Map
 	Opcode uint8
-	OpOff  uint8 // of the opcode byte, behind escapes and VEX
+	OpOff  uint8 // of the opcode byte, after escapes and VEX
 	Prefix Prefix
 	REX    uint8 // REXW | REXR | REXX | REXB
 

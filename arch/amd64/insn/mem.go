@@ -107,7 +107,7 @@ func (i *Inst) sib(m *Mem) {
 	}
 }
 
-// Addr returns the operand's address without the segment base. next is the address behind the
+// Addr returns the operand's address without the segment base. next is the address after the
 // instruction, at its original place.
 //
 // POP to memory with an RSP base uses the RSP after the pop; CALL and PUSH the RSP before the push.

@@ -59,7 +59,7 @@ func (r Reason) String() string {
 // reason why not.
 //
 // The caller still has to correct a RIPRel disp32 and to rewrite or emulate an instruction that is
-// not Next: direct branches keep their Target, calls push the address behind the original. Where
+// not Next: direct branches keep their Target, calls push the address after the original. Where
 // RIP is visible in other ways (the FIP of x87 environments, the trace packets of PTWRITE) it is
 // the copy's address; a fault in the copy reports the copy's address, which the trap path
 // translates.
@@ -141,9 +141,7 @@ func (i *Inst) Boostable() bool {
 //     debug registers than the trap path expects.
 //
 // A stepped Rep causes a trap per iteration: see IsRep.
-func (i *Inst) Steppable() bool {
-	return i.Boostable() && !i.Trait.Has(Pushf|Cli|Machine)
-}
+func (i *Inst) Steppable() bool { return i.Boostable() && !i.Trait.Has(Pushf|Cli|Machine) }
 
 // Emulable reports whether the instruction can be emulated from the saved registers, flags and
 // memory: near branches, calls and returns, pushf, popf, cli, sti.

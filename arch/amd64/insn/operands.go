@@ -1,6 +1,6 @@
 package insn
 
-// operands reads the bytes behind the opcode, as the opcode's letter in the table says.
+// operands reads the bytes after the opcode, as the opcode's letter in the table says.
 func (d *decoder) operands(shape byte) {
 	switch shape {
 	case '.':

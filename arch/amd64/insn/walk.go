@@ -4,7 +4,7 @@ package insn
 // false. It returns the offset that it has reached: len(code), or where f stopped or decoding
 // failed.
 //
-// Walk does not stop at returns or jumps: the bytes behind them must be code as well. Padding
+// Walk does not stop at returns or jumps: the bytes after them must be code as well. Padding
 // (int3, long nops) is; a function with data in it gives an error sooner or later, and should then
 // be refused as a whole.
 func Walk(code []byte, f func(off int, in Inst) bool) (int, error) {

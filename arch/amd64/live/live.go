@@ -1,4 +1,4 @@
-// Package live tells what of the processor's state nobody needs at a place in a function: code that is put there may
+// Package live tells what of the processor's state no instruction needs at a place in a function: code that is put there may
 // change it without saving it.
 //
 // It errs to one side only: what it does not know is needed. Rules of calling are known of functions that Go's
@@ -23,7 +23,7 @@ type Function struct {
 // most is how many instructions are looked at for one answer; what takes more is needed.
 const most = 256
 
-// FlagsDead reports whether nobody reads the flags as they are in front of the instruction at offset off: on each way
+// FlagsDead reports whether no instruction reads the flags as they are in front of the instruction at offset off: on each way
 // from there, they are written first, or left to a function that does not look at them.
 func (f *Function) FlagsDead(off int) bool {
 	w := walk{f: f, seen: map[int]Flags{}, compiled: f.Compiled(f.Addr), left: most}
@@ -38,7 +38,7 @@ type walk struct {
 	left     int
 }
 
-// dead reports whether nobody reads flags as they are at off. The depth is bounded by left.
+// dead reports whether no instruction reads flags as they are at off. The depth is bounded by left.
 func (w *walk) dead(off int, flags Flags) bool {
 	for {
 		if seen, ok := w.seen[off]; ok && flags&^seen == 0 {
@@ -92,7 +92,7 @@ func (w *walk) inside(in *insn.Inst, off int) int {
 	return int(to)
 }
 
-// EntryFree reports whether R12, R13 and R15 are nobody's at the entry. Arguments are not in them. checked says that
+// EntryFree reports whether R12, R13 and R15 have no use at the entry. Arguments are not in them. checked says that
 // the function begins with a stack check; nothing then comes back to the entry but from the call of morestack. If it
 // does not, the first block may be a loop, which has its own variables there.
 func (f *Function) EntryFree(checked bool) bool {

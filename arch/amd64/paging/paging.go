@@ -31,42 +31,19 @@ const (
 	big     = 1                         // level of 2 MiB pages
 )
 
-// Code says how an operation ended.
-type Code uint8
+// Code says how an operation ended, in words.
+type Code string
 
 const (
-	OK Code = iota
-	Unaligned
-	NonCanonical
-	BadPhysical
-	BadFlags
-	Overlap
-	NotMapped
-	OutOfPages
+	OK           Code = ""
+	Unaligned    Code = "address or size is not a whole number of pages"
+	NonCanonical Code = "range is not canonical"
+	BadPhysical  Code = "physical range is beyond 52 bits"
+	BadFlags     Code = "flags the caller may not set"
+	Overlap      Code = "range overlaps an existing mapping"
+	NotMapped    Code = "part of the range is not mapped"
+	OutOfPages   Code = "no page left for a table"
 )
-
-// String returns the reason in words.
-func (c Code) String() string {
-	switch c {
-	case OK:
-		return "ok"
-	case Unaligned:
-		return "address or size is not a whole number of pages"
-	case NonCanonical:
-		return "range is not canonical"
-	case BadPhysical:
-		return "physical range is beyond 52 bits"
-	case BadFlags:
-		return "flags the caller may not set"
-	case Overlap:
-		return "range overlaps an existing mapping"
-	case NotMapped:
-		return "part of the range is not mapped"
-	case OutOfPages:
-		return "no page left for a table"
-	}
-	return "unknown"
-}
 
 // Tables is one address space. Root may be the root of existing tables; if it is 0, the first Map
 // makes one.

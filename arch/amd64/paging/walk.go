@@ -6,9 +6,7 @@ import "sonde/arch/amd64"
 func span(level uint) uint64 { return PageSize << (9 * level) }
 
 // slotOf returns where the entry for va lies in a table of level.
-func slotOf(table, va uint64, level uint) uint64 {
-	return table + va>>(12+9*level)%entries*8
-}
+func slotOf(table, va uint64, level uint) uint64 { return table + va>>(12+9*level)%entries*8 }
 
 // left is the number of bytes from va to the end of its entry at level.
 func left(va uint64, level uint) uint64 { return span(level) - va&(span(level)-1) }
@@ -115,9 +113,8 @@ func (t *Tables) prepare(va, size, flags uint64) Code {
 	if c := t.split(va); c != OK {
 		return c
 	}
-	// The byte behind the range, if the last page of the range extends to it.
-	_, level, _ := t.walk(va + size - 1)
-	if (va+size)&(span(level)-1) == 0 {
+	// The byte after the range, if the last page of the range extends to it.
+	if _, level, _ := t.walk(va + size - 1); (va+size)&(span(level)-1) == 0 {
 		return OK
 	}
 	return t.split(va + size)

@@ -30,9 +30,7 @@ func At(base uintptr, size uint64) Mem {
 }
 
 // Over returns a window whose physical address 0 is the first byte of b.
-func Over(b []byte) Mem {
-	return Mem{unsafe.Pointer(unsafe.SliceData(b)), uint64(len(b))}
-}
+func Over(b []byte) Mem { return Mem{unsafe.Pointer(unsafe.SliceData(b)), uint64(len(b))} }
 
 // Has reports whether the n bytes at pa lie inside the window.
 func (m Mem) Has(pa, n uint64) bool { return n <= m.Size && pa <= m.Size-n }
@@ -97,7 +95,7 @@ func (m Mem) Zero(pa, n uint64) bool {
 }
 
 // String returns the n bytes at pa as a string that aliases the memory: it is valid only while
-// nobody writes there. "" if outside, and at the nil address, where Go has no strings.
+// nothing writes there. "" if outside, and at the nil address, where Go has no strings.
 func (m Mem) String(pa, n uint64) string {
 	if n == 0 || !m.Has(pa, n) || m.at(pa) == nil {
 		return ""

@@ -85,13 +85,13 @@ func (s *scan) from(off int, v values) {
 	}
 }
 
-// returns reports whether execution may continue behind an instruction that leads elsewhere.
+// returns reports whether execution may continue after an instruction that leads elsewhere.
 func returns(f insn.Flow) bool {
 	return f == insn.Call || f == insn.CallInd || f == insn.Int || f == insn.Syscall || f == insn.Hlt
 }
 
 // merge reports whether v reduces the knowledge about off. For SP the first value counts: the code
-// behind a call that never returns, such as a panic, is also reached by a jump, which was followed
+// after a call that never returns, such as a panic, is also reached by a jump, which was followed
 // first.
 func (s *scan) merge(off int, v values) bool {
 	old := s.at[off]

@@ -173,7 +173,7 @@ func Layout(base uintptr) Area {
 // that the CPU pushes, and returns the address from which the CPU pushes.
 func (c *CPU) nameAt(end uintptr) (top uintptr) {
 	top = end - 16 // what the CPU pushes is aligned
-	// Safe because: the stack is c's, and in use by nobody yet.
+	// Safe because: the stack is c's, and not in use yet.
 	**(**uintptr)(unsafe.Pointer(&top)) = uintptr(unsafe.Pointer(c))
 	return top
 }

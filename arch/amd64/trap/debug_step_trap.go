@@ -34,8 +34,8 @@ import (
 )
 
 var (
-	breaker  Handler // handles #BP while nothing is watched
-	usual    uint64  // the gate of #DB then
+	breaker  BreakpointHandler // handles #BP while nothing is watched
+	usual    uint64            // the gate of #DB then
 	stepIDT  [vectors]amd64.Gate
 	stepping [MaxCPUs]uint8
 	blind    atomic.Uint64
@@ -101,8 +101,8 @@ func watchAddresses() (watch, step, real uintptr)
 func lidt(idtr *[10]byte)
 
 // takeBreakpoint handles #BP while something is watched: it may return to a step.
-func takeBreakpoint(r *amd64.Regs) {
-	breaker(r)
+func takeBreakpoint(r *amd64.Regs, at *Int3) {
+	breaker(r, at)
 	PrepareStep(r)
 }
 

@@ -21,12 +21,30 @@ var handlers [vectors]Handler
 // lazy is whether LazyXMM has been called.
 var lazy bool
 
-func leanAddresses() (bp, db uintptr)
+func leanAddresses() (bp, db, known uintptr)
 
 // SetHandler makes h the handler of vector v.
 //
 // Context: boot, or while v cannot arrive.
 func SetHandler(v uint8, h Handler) { handlers[v] = h }
+
+// onBreakpoint handles #BP.
+var onBreakpoint BreakpointHandler
+
+// HandleBreakpoints makes h the handler of #BP.
+//
+// Context: boot.
+func HandleBreakpoints(h BreakpointHandler) {
+	onBreakpoint, handlers[vecBP] = h, anyBreakpoint
+}
+
+func anyBreakpoint(r *amd64.Regs) { onBreakpoint(r, nil) }
+
+// Known returns where hits call the handler: see Int3.
+func Known() uintptr {
+	_, _, known := leanAddresses()
+	return known
+}
 
 // interrupts are the handlers of interrupts, by vector.
 var interrupts [vectors]Handler

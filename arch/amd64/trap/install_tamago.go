@@ -40,7 +40,7 @@ func load(gdtr, idtr *[10]byte, tr uint16)
 //go:noescape
 func Self() *CPU
 
-// BuildTables fills the IDT page at base and the stub page behind it, and
+// BuildTables fills the IDT page at base and the stub page after it, and
 // returns the address of the stubs.
 //
 // Context: boot, before the runtime.
@@ -158,7 +158,7 @@ func BootG(id int, c *CPU) uintptr {
 //
 // Context: goroutine, with no probe armed.
 func LazyXMM() {
-	bp, db := leanAddresses()
+	bp, db, _ := leanAddresses()
 	setGate(amd64.VEC_BP, bp)
 	setGate(amd64.VEC_DB, db)
 	lazy = true

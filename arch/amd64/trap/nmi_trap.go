@@ -17,7 +17,7 @@ package trap
 //
 // The NMI may come while the entry of #DB has not yet read DR6, and its handler may hit
 // a watchpoint, whose #DB clears DR6. So what DR6 says belongs to what was interrupted:
-// it is put away, and put back at the end. Without watchpoints nobody reads it.
+// it is put away, and put back at the end. Without watchpoints nothing reads it.
 //
 // #DF and #MC do none of this: nothing returns from them.
 //

@@ -82,7 +82,7 @@ func BareDebug() (restore func()) {
 
 // Empty makes #BP only call an empty Go handler, for measuring.
 func Empty() (restore func()) {
-	h := handlers[amd64.VEC_BP]
-	handlers[amd64.VEC_BP] = func(*amd64.Regs) {}
-	return func() { handlers[amd64.VEC_BP] = h }
+	h := onBreakpoint
+	onBreakpoint = func(*amd64.Regs, *Int3) {}
+	return func() { onBreakpoint = h }
 }

@@ -16,6 +16,9 @@ type Ring3 struct {
 	// their upper halves.
 	X87 uint64
 
+	// TSD is CR4's bit as it is here now: programs may not read the TSC.
+	TSD uint64
+
 	// Hit is not 0 while a hit of the program is handled on this CPU's trap stack: Context is set, and
 	// FS is the kernel's all the same.
 	Hit uint32
@@ -29,13 +32,14 @@ type Ring3 struct {
 
 	// Addresses, written once at boot:
 	Trap   uintptr // the code that traps from ring 3 go to
+	Break  uintptr // the same of breakpoints: see entryBP
 	Kernel uintptr // the code that traps from ring 0 go to
 	Stack  uintptr // the top of the entry stack
 	// Where on the trap stack hits begin, and the g that runs on it, a *runtime.g.
 	HitStack, HitG uintptr
 }
 
-// hitSpill is the room above a call in which the function may store its arguments: three, and a
+// hitSpill is the room above a call in which the function may store its arguments: four, and a
 // multiple of 16.
 const hitSpill = 32
 

@@ -8,7 +8,10 @@ const (
 	// OffsetInside is the first word of State, 8 bytes; OffsetState is all of that.
 	OffsetInside = OffsetState
 	OffsetState  = unsafe.Offsetof(CPU{}.State)
-	// OffsetRunning is where made code notes that it runs on the CPU: 0, or where on the stack, the low half of SP.
+	// OffsetBreakpoints counts #BP.
+	OffsetBreakpoints = unsafe.Offsetof(CPU{}.counts) + 8*vecBP
+	// OffsetRunning is where made code notes that it runs on the CPU: 0, or where on the stack, the low half of SP. Code that
+	// is no handler, and cannot be given up, notes 1, which is no such address.
 	OffsetRunning = OffsetState + unsafe.Offsetof(State{}.running)
 )
 

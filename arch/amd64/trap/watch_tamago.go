@@ -48,7 +48,7 @@ func Unwatched() {
 //
 // Context: goroutine, while nothing is watched.
 func watchSteps() {
-	breaker, usual = handlers[amd64.VEC_BP], idt[amd64.VEC_DB].Lo
+	breaker, usual = onBreakpoint, idt[amd64.VEC_DB].Lo
 	usualIDTR = pseudo(uintptr(unsafe.Pointer(idt)), vectors*16-1)
 	stepIDTR = pseudo(uintptr(unsafe.Pointer(&stepIDT)), vectors*16-1)
 	stepIDT = *idt
@@ -56,9 +56,9 @@ func watchSteps() {
 	if !doubles {
 		watch = real
 	}
-	breakEntry, _ = leanAddresses()
+	breakEntry, _, _ = leanAddresses()
 	stepIDT[amd64.VEC_DB] = amd64.MakeGate(uint64(step), amd64.SelKernelCode, 0, amd64.GateInterrupt, 0)
-	handlers[amd64.VEC_BP] = takeBreakpoint
+	onBreakpoint = takeBreakpoint
 	gate := amd64.MakeGate(uint64(watch), amd64.SelKernelCode, istDebug, amd64.GateInterrupt, 0)
 	atomic.StoreUint64(&idt[amd64.VEC_DB].Lo, gate.Lo) // the rest is the same: the image is in the last 2 GiB
 }
@@ -66,5 +66,5 @@ func watchSteps() {
 // unwatchSteps undoes watchSteps.
 func unwatchSteps() {
 	atomic.StoreUint64(&idt[amd64.VEC_DB].Lo, usual)
-	handlers[amd64.VEC_BP] = breaker
+	onBreakpoint = breaker
 }

@@ -16,7 +16,7 @@ type Alternative struct {
 	Old, New []byte
 }
 
-// fsgsbase is how the instructions of FSGSBASE with a 64-bit register begin. The byte behind it
+// fsgsbase is how the instructions of FSGSBASE with a 64-bit register begin. The byte after it
 // says which, and AX: 0xc0 RDFSBASE, 0xc8 RDGSBASE, 0xd0 WRFSBASE, 0xd8 WRGSBASE.
 //
 // Source: Intel SDM vol. 2B, "RDFSBASE/RDGSBASE"; vol. 2D, "WRFSBASE/WRGSBASE".
@@ -48,7 +48,7 @@ func callsFor(code []byte, addr uintptr, routines [4]uintptr) (all []Alternative
 	}
 }
 
-// rexFX is how FXSAVE64 and FXRSTOR64 begin behind their REX prefix, which has W set and X clear. The
+// rexFX is how FXSAVE64 and FXRSTOR64 begin after their REX prefix, which has W set and X clear. The
 // byte that follows has 0 or 1 in bits 3 to 5, and 4 or 5 makes it XSAVE64 or XRSTOR64.
 //
 // Source: Intel SDM vol. 2A, "FXSAVE", "FXRSTOR"; vol. 2D, "XSAVE", "XRSTOR".

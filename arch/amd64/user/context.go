@@ -35,8 +35,8 @@
 //
 // # Hits that do not leave
 //
-// A breakpoint, a step's end or a SYSCALL of a thread that Probe was called for goes from fromTrap or
-// fromSyscall to hit, which calls a Go function on the CPU's trap stack, as the entry of a trap from
+// A breakpoint, a step's end or a SYSCALL of a thread that Probe was called for goes from fromBreak, fromTrap or
+// fromSyscall to code that calls a Go function on the CPU's trap stack, as the entry of a trap from
 // ring 0 does. The registers are in the Context already. If the function has done everything, IRETQ
 // goes back to ring 3; if not, leave follows as if there had been no call. The Context stays that of
 // the CPU, so requests for it need no check: their interrupt comes after the IRETQ.
@@ -152,18 +152,22 @@ type Context struct {
 
 	// Of hits that are handled where they arrive: see Probe.
 	probes  uintptr
+	breaks  uintptr // *atomic.Pointer[Breaks]; 0: none
 	returns uint64
 
 	// x87 is the CPU, a *trap.CPU, where c ran last: if no other Context ran there since, what
 	// user.X87 is for is in the registers there. 0: it is in user.X87.
 	x87 uint64
 
+	// tsd is CR4_TSD if c may not read the TSC. CR4 follows with the x87, as seldom.
+	tsd uint64
+
 	_  [aligned]byte
 	fx [fpRoom]byte // MXCSR and XMM registers; the rest is used by FP
 }
 
 // aligned is how many bytes align fx to 8, and make Context fill its size class.
-const aligned = sizeClass - fpRoom - unsafe.Sizeof(goruntime.User{}) - unsafe.Sizeof(trap.Frame{}) - unsafe.Sizeof(amd64.Regs{}) - 16*8 - 4*4
+const aligned = sizeClass - fpRoom - unsafe.Sizeof(goruntime.User{}) - unsafe.Sizeof(trap.Frame{}) - unsafe.Sizeof(amd64.Regs{}) - 18*8 - 4*4
 
 // sizeClass is one of Go's allocator, and a multiple of 64.
 const sizeClass = 2688
@@ -193,9 +197,25 @@ func (c *Context) Clone() *Context {
 	n := New()
 	n.user.X87, n.fx, n.Regs = c.user.X87, c.fx, c.Regs
 	n.FSBase, n.GSBase, n.table, n.generation = c.FSBase, c.GSBase, c.table, c.generation
+	n.tsd = c.tsd
 	n.Bind(c.cpus.Load())
 	return n
 }
+
+// DenyTSC lets c read the time-stamp counter no more, or again: RDTSC and RDTSCP raise #GP. It lasts over Reset.
+//
+// Context: the goroutine that runs c, or any while that does not run.
+func (c *Context) DenyTSC(deny bool) {
+	c.saveLazy()
+	if c.x87, c.tsd = 0, 0; deny {
+		c.tsd = amd64.CR4_TSD
+	}
+}
+
+// TSCDenied returns what DenyTSC was given last.
+//
+// Context: as DenyTSC.
+func (c *Context) TSCDenied() bool { return c.tsd != 0 }
 
 // Reset sets c to the state of New, but keeps its CPU time and the CPUs that it is bound to.
 //
@@ -206,6 +226,7 @@ func (c *Context) Reset() {
 	c.Regs = n.Regs
 	c.FSBase, c.GSBase, c.table, c.generation = 0, 0, n.table, n.generation
 	c.Probe(0, 0)
+	c.Break(nil)
 }
 
 // Ticks returns how long c has been in ring 3, and out of it between one Run and the
@@ -253,6 +274,12 @@ const programFlags = amd64.RFLAGS_CF | amd64.RFLAGS_PF | amd64.RFLAGS_AF | amd64
 //
 // Context: as Clone.
 func (c *Context) Probe(thread uintptr, returns uint64) { c.probes, c.returns = thread, returns }
+
+// Break says in which table breakpoints of c are looked for; nil: in none. It must live as long as c may use it. Reset and
+// Clone forget it.
+//
+// Context: as Clone.
+func (c *Context) Break(at *atomic.Pointer[Breaks]) { c.breaks = uintptr(unsafe.Pointer(at)) }
 
 // FixUp makes the registers of a hit, which are a Context's, valid for a program. If it returns
 // false, the goroutine has to do that: no program can have such an IP.

@@ -3,8 +3,12 @@
 
 // SAVEREGS saves the program's registers, but R15, SP, IP and the flags, in the Context at p.
 #define SAVEREGS(p) \
-	MOVQ	R14, (REGS+regs_R14)(p); \
 	MOVQ	R13, (REGS+regs_R13)(p); \
+	SAVEOTHERS(p)
+
+// SAVEOTHERS is SAVEREGS without R13.
+#define SAVEOTHERS(p) \
+	MOVQ	R14, (REGS+regs_R14)(p); \
 	MOVQ	R12, (REGS+regs_R12)(p); \
 	MOVQ	BP, (REGS+regs_BP)(p); \
 	MOVQ	BX, (REGS+regs_BX)(p); \

@@ -95,6 +95,9 @@ restore:
 	MOVQ	R13, Context_x87(R15)
 	MOVL	$-1, AX			// the mask of XRSTOR: see alternatives.go
 	FXRSTOR64 (USER+user_X87)(R15)
+	MOVQ	Context_tsd(R15), AX
+	CMPQ	AX, (R3+ring3_TSD)(R13)
+	JNE	tsc
 x87:
 	MOVL	$1, (USER+user_Live)(R15)
 	LDMXCSR	FX(const_fxMXCSR)(R15)
@@ -114,6 +117,13 @@ ready:
 	JMP	·byIret(SB)
 sysret:
 	BYSYSRET
+tsc:
+	MOVQ	AX, (R3+ring3_TSD)(R13)
+	MOVQ	CR4, CX
+	ANDQ	$~const_tsd, CX
+	ORQ	AX, CX
+	MOVQ	CX, CR4
+	JMP	x87
 look:
 	TESTL	$const_kicked, Context_kick(R15)
 	JNE	wanted
@@ -188,8 +198,6 @@ counted:
 	MOVQ	AX, Context_CR2(R15)
 	JMP	·leave(SB)
 other:
-	CMPQ	AX, $const_breakpoint
-	JEQ	hit
 	CMPQ	AX, $const_debug
 	JNE	leaves
 	MOVQ	DR6, AX
@@ -198,7 +206,6 @@ other:
 	MOVQ	CX, DR6			// it only ever gains bits
 	TESTQ	$const_dr6Watched, AX
 	JNE	leaves
-hit:
 	CMPQ	Context_probes(R15), $0
 	JEQ	leaves
 	CMPL	Context_steps(R15), $0	// leave loads the usual IDT
@@ -218,7 +225,7 @@ TEXT ·fromSyscall(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	AX, (REGS+regs_Err)(SP)
 	MOVQ	CX, (REGS+regs_IP)(SP)
 	MOVQ	SP, R15
-	CMPQ	CX, Context_returns(R15)	// 0: of nobody
+	CMPQ	CX, Context_returns(R15)	// 0: of none
 	JEQ	return
 	MOVQ	(R3+ring3_SP)(GS), CX
 	MOVQ	CX, (REGS+regs_SP)(R15)

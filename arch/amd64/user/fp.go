@@ -23,7 +23,7 @@ const (
 	mxcsrMax = 0xffff // bits beyond these do not exist
 )
 
-// fpRoom is the size of an area with a word behind it, see FP, and a multiple of 16.
+// fpRoom is the size of an area with a word after it, see FP, and a multiple of 16.
 const fpRoom = xSize + 16
 
 // components are the parts of the state that XSAVE stores. Programs have no others: those of

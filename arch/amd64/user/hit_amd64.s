@@ -1,5 +1,5 @@
 // Hits of programs that are handled where they arrive. Its FSGSBASE instructions are like those of
-// enter_amd64.s, behind which this file must be linked: see alternatives.go.
+// enter_amd64.s, after which this file must be linked: see alternatives.go.
 
 //go:build tamago
 
@@ -16,6 +16,28 @@
 #define XMM(i)	(FRAME+frame_xmm+16*i)
 #define MXCSR	(Context_fx+const_fxMXCSR)
 
+// BEGINHIT: R15 is the Context, whose Regs are filled in; GS is the kernel's, and all else the program's.
+// What runs then is Go on the CPU's trap stack, which is unused in ring 3. It leaves X0-X14 alone, or
+// saves them in frame (SaveVectors). The Context stays that of the CPU.
+#define BEGINHIT \
+	MOVQ	0(GS), R13; \
+	MOVQ	(R3+ring3_HitStack)(R13), SP; \
+	RDFSBASEQ AX; \
+	MOVQ	AX, Context_FSBase(R15); \
+	MOVQ	Context_kernelFS(R15), AX; \
+	WRFSBASEQ AX; \
+	MOVL	$1, AX; \
+	XCHGL	AX, (R3+ring3_Hit)(R13);	/* a barrier: see grace.Passed */ \
+	MOVQ	(TLS), AX; \
+	MOVQ	AX, (FRAME+frame_g)(R15); \
+	MOVQ	(R3+ring3_HitG)(R13), R14; \
+	MOVQ	R14, (TLS); \
+	MOVL	cpu_ID(R13), CX; \
+	MOVQ	CX, (FRAME+frame_cpu)(R15); \
+	MOVL	$0, (FRAME+frame_saved)(R15); \
+	MOVUPS	X15, XMM(15)(R15); \
+	XORPS	X15, X15
+
 // CALLHANDLER calls the func value f with R15, the Context, and R13, the CPU.
 #define CALLHANDLER(f) \
 	MOVQ	f(SB), DX; \
@@ -27,30 +49,68 @@
 	CALL	SI; \
 	JMP	·handled(SB)
 
-// hit: R15 is the Context, whose Regs are filled in; GS is the kernel's, and all else the program's.
-// What runs here is Go on the CPU's trap stack, which is unused in ring 3. It leaves X0-X14 alone, or
-// saves them in frame (SaveVectors). The Context stays that of the CPU.
+// fromBreak is where breakpoints of ring 3 come, GS being the kernel's again. The entry stack has
+//
+//	0 R13  8 R15  16 IP  24 CS  32 FLAGS  40 SP  48 SS
+//
+// It looks for the Break at IP, and goes on at its Code, or at known if it is not where one looks first. What
+// it reads is the kernel's, and cannot be watched.
+TEXT ·fromBreak(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVQ	(R3+ring3_Context)(GS), R13
+	MOVQ	Context_breaks(R13), R13
+	TESTQ	R13, R13
+	JEQ	unknown
+	MOVQ	(R13), R13
+	IMUL3Q	$const_hashFactor, 16(SP), R15
+	SUBQ	$const_hashFactor, R15		// of the address, which is IP less 1
+	SHRQ	$(const_hashShift-3), R15
+	ANDQ	Breaks_mask(R13), R15
+	ADDQ	Breaks_first(R13), R15
+	MOVQ	(R15), R15
+	MOVQ	Break_Behind(R15), R13
+	CMPQ	R13, 16(SP)
+	JNE	unknown
+	JMP	Break_Code(R15)
+unknown:
+	XORL	R15, R15
+	JMP	·known(SB)
+
+// known has the breakpoint handled: R15 is the Break, or 0.
+TEXT ·known(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVQ	(R3+ring3_Context)(GS), R13
+	SAVEOTHERS(R13)
+	MOVQ	R15, R12
+	MOVQ	R13, R15
+	POPQ	(REGS+regs_R13)(R15)
+	POPQ	(REGS+regs_R15)(R15)
+	POPQ	(REGS+regs_IP)(R15)
+	POPQ	(REGS+regs_CS)(R15)
+	POPQ	(REGS+regs_Flags)(R15)
+	POPQ	(REGS+regs_SP)(R15)
+	POPQ	(REGS+regs_SS)(R15)
+	MOVQ	$const_breakpoint, (REGS+regs_Vector)(R15)
+	MOVQ	$0, (REGS+regs_Err)(R15)
+	PUSHQ	$const_flagsFixed	// see fromTrap
+	POPFQ
+	INCQ	(cpu_counts+8*const_breakpoint)(GS)
+	MOVL	$const_selKernelData, CX
+	MOVW	CX, SS
+	CMPQ	Context_probes(R15), $0
+	JEQ	leaves
+	CMPL	Context_steps(R15), $0
+	JNE	leaves
+	BEGINHIT
+	MOVQ	R12, DI
+	CALLHANDLER(·onBreak)
+leaves:
+	JMP	·leave(SB)
+
+// hit has all else handled that may be a hit.
 TEXT ·hit(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
-	MOVQ	0(GS), R13
-	MOVQ	(R3+ring3_HitStack)(R13), SP
-	RDFSBASEQ AX
-	MOVQ	AX, Context_FSBase(R15)
-	MOVQ	Context_kernelFS(R15), AX
-	WRFSBASEQ AX
-	MOVL	$1, AX
-	XCHGL	AX, (R3+ring3_Hit)(R13)		// a barrier: see grace.Passed
-	MOVQ	(TLS), AX
-	MOVQ	AX, (FRAME+frame_g)(R15)
-	MOVQ	(R3+ring3_HitG)(R13), R14
-	MOVQ	R14, (TLS)
-	MOVL	cpu_ID(R13), CX
-	MOVQ	CX, (FRAME+frame_cpu)(R15)
-	MOVL	$0, (FRAME+frame_saved)(R15)
-	MOVUPS	X15, XMM(15)(R15)
-	XORPS	X15, X15
+	BEGINHIT
 	CALLHANDLER(·onHit)
 
-// abandoned is where a hit goes on whose handler has been abandoned: see AbandonHit.
+// abandoned is where a hit continues whose handler has been abandoned: see AbandonHit.
 TEXT ·abandoned(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	0(GS), R13
 	MOVQ	(R3+ring3_Context)(R13), R15
@@ -58,7 +118,7 @@ TEXT ·abandoned(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	XORPS	X15, X15
 	CALLHANDLER(·onAbandoned)
 
-// handled ends a hit: AX says whether the program goes on, or its goroutine has to do something.
+// handled ends a hit: AX says whether the program continues, or its goroutine has to do something.
 TEXT ·handled(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVBLZX	AX, R12
 	MOVQ	0(GS), R13
@@ -91,6 +151,14 @@ TEXT ·takeMXCSR(SB),NOSPLIT,$0-8
 	SUBQ	$REGS, R15
 	STMXCSR	MXCSR(R15)
 	LDMXCSR	·kernelMXCSR(SB)
+	RET
+
+// func breakAddresses() (from, known uintptr)
+TEXT ·breakAddresses(SB),NOSPLIT,$0-16
+	MOVQ	$·fromBreak(SB), AX
+	MOVQ	AX, from+0(FP)
+	MOVQ	$·known(SB), AX
+	MOVQ	AX, known+8(FP)
 	RET
 
 // func abandonedAt() uintptr

@@ -8,19 +8,35 @@ import (
 )
 
 // A Hit handles what has happened to a program in ring 3, on CPU id, with what Probe was given. r are
-// the Context's registers, and have a trap's frame. If it returns true, the program goes on with them,
+// the Context's registers, and have a trap's frame. If it returns true, the program continues with them,
 // which FixUp has made valid; if false, Run returns with the event in r.Vector.
 //
 // Context: trap, on the CPU's trap stack, with interrupts off.
 type Hit func(r *amd64.Regs, thread uintptr, id int) (done bool)
 
-// What hits call: see SetHits.
-var onHit, onAbandoned Hit
+// BreakHit is Hit for a breakpoint. at is its *Break; 0: it was not looked for far enough, and there may be none.
+type BreakHit func(r *amd64.Regs, thread uintptr, id int, at uintptr) (done bool)
 
-// SetHits sets what handles hits, and what goes on with one that AbandonHit has ended.
+// What hits call: see SetHits.
+var (
+	onBreak            BreakHit
+	onHit, onAbandoned Hit
+)
+
+// SetHits sets what handles breakpoints, other hits, and what continues with one that AbandonHit has ended.
 //
 // Context: boot, before the first Probe.
-func SetHits(hit, abandoned Hit) { onHit, onAbandoned = hit, abandoned }
+func SetHits(breakpoint BreakHit, hit, abandoned Hit) {
+	onBreak, onHit, onAbandoned = breakpoint, hit, abandoned
+}
+
+func breakAddresses() (from, known uintptr)
+
+// Known returns where breakpoints call the handler: see Break.
+func Known() uintptr {
+	_, known := breakAddresses()
+	return known
+}
 
 func abandonedAt() uintptr
 
@@ -80,7 +96,7 @@ func loadPairFails(addr uint64) (first, second uint64, ok bool)
 //go:noescape
 func swapFails(addr, v uint64) (old uint64, ok bool)
 
-// accesses are where LoadWord, LoadPair and SwapWord begin, each with where it goes on after a fault.
+// accesses are where LoadWord, LoadPair and SwapWord begin, each with where it continues after a fault.
 var accesses = accessAddresses()
 
 func accessAddresses() [6]uintptr

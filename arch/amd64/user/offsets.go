@@ -23,6 +23,8 @@ const (
 	pageFault     = amd64.VEC_PF
 	debug         = amd64.VEC_DB
 	breakpoint    = amd64.VEC_BP
+	hashFactor    = trap.HashFactor
+	hashShift     = trap.HashShift
 	dr6Fixed      = debugreg.DR6_FIXED
 	dr6Watched    = debugreg.DR6_B0 | debugreg.DR6_B1 | debugreg.DR6_B2 | debugreg.DR6_B3
 	flagTF        = amd64.RFLAGS_TF
@@ -33,6 +35,7 @@ const (
 	msrGS         = amd64.MSR_GS_BASE
 	sce           = amd64.EFER_SCE
 	pge           = amd64.CR4_PGE
+	tsd           = amd64.CR4_TSD
 )
 
 // The value that leave loads with LDMXCSR.

@@ -173,6 +173,7 @@ func InitCPU(root uint64) {
 	r.Wanted = goruntime.Wanted(int(trap.Self().ID))
 	var syscall uintptr
 	r.Trap, syscall = addresses()
+	r.Break, _ = breakAddresses()
 	msr.Write(amd64.MSR_STAR, amd64.STAR)
 	msr.Write(amd64.MSR_LSTAR, uint64(syscall))
 	trap.SetCallEntry(syscall)

@@ -3,7 +3,7 @@ package user
 // Short calls are system calls that neither block nor allocate and touch no XMM register: getpid and
 // its like. fromSyscall answers them with interrupts off, and Run does not return. To whoever wants
 // something of the thread or of its CPU meanwhile, it is in ring 3 all the time: Ring3.Context is
-// set, so a request is an interrupt, which comes as soon as the program goes on. Of the registers,
+// set, so a request is an interrupt, which comes as soon as the program continues. Of the registers,
 // only FS and X15 are changed, which Go code needs as it expects them.
 //
 // That the code keeps to this is checked when the kernel is built: see kprobes/reach, short.go.

@@ -38,10 +38,41 @@ func SondeSetThread(thread unsafe.Pointer) { getg().sondeThread = thread }
 //go:nosplit
 func SondeThread(g0 unsafe.Pointer) unsafe.Pointer {
 	gp := (*g)(g0)
-	if gp == nil || gp.m == nil || gp.m.curg == nil {
+	if current := (*g)(SondeCurrent(g0)); current != nil {
+		gp = current
+	}
+	if gp == nil {
 		return nil
 	}
-	return gp.m.curg.sondeThread
+	return gp.sondeThread
+}
+
+// SondeCurrent returns the goroutine whose M runs g0, which is that goroutine's g or one of the M's own; nil: it
+// runs none.
+//
+//go:nosplit
+func SondeCurrent(g0 unsafe.Pointer) unsafe.Pointer {
+	gp := (*g)(g0)
+	if gp == nil || gp.m == nil {
+		return nil
+	}
+	return unsafe.Pointer(gp.m.curg)
+}
+
+// SondeEnded reports whether goroutine gp has ended.
+//
+//go:nosplit
+func SondeEnded(gp unsafe.Pointer) bool { return readgstatus((*g)(gp))&^_Gscan == _Gdead }
+
+// SondeLeft returns where goroutine gp continues, which leaves its CPU or has left it; 0: it runs.
+//
+//go:nosplit
+func SondeLeft(gp unsafe.Pointer) (pc, sp uintptr) {
+	g := (*g)(gp)
+	if readgstatus(g)&^_Gscan == _Grunning {
+		return 0, 0
+	}
+	return g.sched.pc, g.sched.sp
 }
 
 // SondeThreadOf returns what goroutine gp runs for, whether or not it runs; nil for nothing.

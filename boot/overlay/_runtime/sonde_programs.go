@@ -87,7 +87,7 @@ func SondeYield() {
 }
 
 // SondeGiveWay runs the goroutine that the caller woke last, if it did so on this P; the caller
-// goes on when that waits or yields.
+// continues when that waits or yields.
 func SondeGiveWay() {
 	if getg().m.p.ptr().runnext != 0 {
 		goyield()

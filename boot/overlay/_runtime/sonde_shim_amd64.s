@@ -8,7 +8,7 @@
 // and loses CX and R11; it keeps everything else but X0-X14.
 //
 // The thread's registers go into its sondeThread, so that a thread that blocks
-// leaves nothing behind on any stack, and a cloned one needs only a copy.
+// leaves nothing on any stack, and a cloned one needs only a copy.
 TEXT runtime·sondeSyscall(SB),NOSPLIT|NOFRAME,$0
 	PUSHFQ
 	CLI

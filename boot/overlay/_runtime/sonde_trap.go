@@ -43,7 +43,7 @@ func SondeTrapG(cpu, i int, lo, hi uintptr) unsafe.Pointer {
 }
 
 // SondeSigpanic makes the goroutine gp, interrupted by a fault at *pc, call
-// sigpanic when it goes on, as Linux's signal handler would arrange. It refuses
+// sigpanic when it continues, as Linux's signal handler would arrange. It refuses
 // where the runtime could not survive a panic; the fault is then fatal.
 //
 // Context: trap.
@@ -93,7 +93,7 @@ func SondeTurn(g0 unsafe.Pointer) (turn uint32, asked bool) {
 // sondeSIGXCPU is Linux's number: "cpu limit exceeded".
 const sondeSIGXCPU = 24
 
-// SondeExpel makes the goroutine, interrupted at *pc, panic when it goes on, as a signal
+// SondeExpel makes the goroutine, interrupted at *pc, panic when it continues, as a signal
 // SIGXCPU would. It refuses where the goroutine could not be preempted.
 //
 // Context: trap.
@@ -105,13 +105,25 @@ func SondeExpel(g0 unsafe.Pointer, pc, sp *uintptr) bool {
 }
 
 // SondeCallers stores the return addresses of the stack at pc, sp of the
-// interrupted g, and returns how many. It allocates nothing.
+// interrupted g, and returns how many. It allocates nothing. With inlined, it
+// stores an address for each call that was inlined, too, as runtime.Callers does.
 //
 // Context: any but the goroutine itself.
-func SondeCallers(g0 unsafe.Pointer, pc, sp uintptr, buf []uintptr) int {
+func SondeCallers(g0 unsafe.Pointer, pc, sp uintptr, buf []uintptr, inlined bool) (n int) {
 	var u unwinder
 	u.initAt(pc, sp, 0, (*g)(g0), unwindSilentErrors|unwindTrap|unwindJumpStack)
-	return tracebackPCs(&u, 0, buf)
+	if inlined {
+		return tracebackPCs(&u, 0, buf)
+	}
+	for ; n < len(buf) && u.valid(); u.next() {
+		id := u.frame.fn.funcID
+		if id != abi.FuncIDWrapper || !elideWrapperCalling(u.calleeFuncID) {
+			buf[n] = u.symPC() + 1
+			n++
+		}
+		u.calleeFuncID = id
+	}
+	return n
 }
 
 // SondeTask returns the goroutine that is running; 0 for none, as in a trap.

@@ -283,3 +283,29 @@ func TestEmpty(t *testing.T) {
 		}
 	}
 }
+
+// Contains tells whether n is one of the numbers.
+func (v Value) Contains(n uint64) bool {
+	return !v.contradictory && v.Bits.Contains(n) && v.Umin <= n && n <= v.Umax &&
+		v.Smin <= int64(n) && int64(n) <= v.Smax && v.U32min <= uint32(n) && uint32(n) <= v.U32max &&
+		v.S32min <= int32(n) && int32(n) <= v.S32max
+}
+
+// Join is a set that has the numbers of both v and w.
+func (v Value) Join(w Value) Value {
+	switch {
+	case v.contradictory:
+		return w
+	case w.contradictory:
+		return v
+	}
+	return Value{Bits: v.Bits.Join(w.Bits), Umin: min(v.Umin, w.Umin), Umax: max(v.Umax, w.Umax), Smin: min(v.Smin, w.Smin),
+		Smax: max(v.Smax, w.Smax), U32min: min(v.U32min, w.U32min), U32max: max(v.U32max, w.U32max),
+		S32min: min(v.S32min, w.S32min), S32max: max(v.S32max, w.S32max)}.deduce()
+}
+
+// Join is what t and u have in common.
+func (t Tnum) Join(u Tnum) Tnum {
+	mask := t.Mask | u.Mask | (t.Value ^ u.Value)
+	return Tnum{Value: t.Value &^ mask, Mask: mask}
+}

@@ -42,12 +42,6 @@ func (t Tnum) Meet(u Tnum) (_ Tnum, ok bool) {
 	return Tnum{Value: (t.Value | u.Value) &^ mask, Mask: mask}, (t.Value^u.Value)&^(t.Mask|u.Mask) == 0
 }
 
-// Join is what t and u have in common.
-func (t Tnum) Join(u Tnum) Tnum {
-	mask := t.Mask | u.Mask | (t.Value ^ u.Value)
-	return Tnum{Value: t.Value &^ mask, Mask: mask}
-}
-
 // Low keeps the low n bits; the others are 0.
 func (t Tnum) Low(n uint) Tnum {
 	keep := uint64(1)<<n - 1 // n = 64 keeps all

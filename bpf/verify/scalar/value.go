@@ -65,13 +65,6 @@ func (v Value) Empty() bool { return v.contradictory }
 // IsConst tells whether v is exactly one number.
 func (v Value) IsConst() bool { return v.Bits.Const() && !v.contradictory }
 
-// Contains tells whether n is one of the numbers.
-func (v Value) Contains(n uint64) bool {
-	return !v.contradictory && v.Bits.Contains(n) && v.Umin <= n && n <= v.Umax &&
-		v.Smin <= int64(n) && int64(n) <= v.Smax && v.U32min <= uint32(n) && uint32(n) <= v.U32max &&
-		v.S32min <= int32(n) && int32(n) <= v.S32max
-}
-
 // Within tells whether every number of v is one of w. It may say no where it is so.
 func (v Value) Within(w Value) bool {
 	if v.contradictory || w.contradictory {
@@ -87,19 +80,6 @@ func (v Value) Meet(w Value) Value {
 	m := Value{Bits: t, Umin: max(v.Umin, w.Umin), Umax: min(v.Umax, w.Umax), Smin: max(v.Smin, w.Smin), Smax: min(v.Smax, w.Smax),
 		contradictory: !ok || v.contradictory || w.contradictory}
 	return m.withLow(v).withLowMeet(w).deduce()
-}
-
-// Join is a set that has the numbers of both v and w.
-func (v Value) Join(w Value) Value {
-	switch {
-	case v.contradictory:
-		return w
-	case w.contradictory:
-		return v
-	}
-	return Value{Bits: v.Bits.Join(w.Bits), Umin: min(v.Umin, w.Umin), Umax: max(v.Umax, w.Umax), Smin: min(v.Smin, w.Smin),
-		Smax: max(v.Smax, w.Smax), U32min: min(v.U32min, w.U32min), U32max: max(v.U32max, w.U32max),
-		S32min: min(v.S32min, w.S32min), S32max: max(v.S32max, w.S32max)}.deduce()
 }
 
 // withLow replaces the 32-bit bounds by those of w.

@@ -67,13 +67,8 @@ func (r *reader) register(name string, off int) {
 //
 // Source: ACPI Specification 6.5, "Generic Address Structure".
 func spaceName(space uint64) string {
-	switch space {
-	case 0:
-		return "memory"
-	case 1:
-		return "port"
-	case 2:
-		return "PCI configuration"
+	if names := [...]string{"memory", "port", "PCI configuration"}; space < uint64(len(names)) {
+		return names[space]
 	}
 	return fmt.Sprintf("space %d at", space)
 }

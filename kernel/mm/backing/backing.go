@@ -24,7 +24,7 @@ type Store interface {
 	Ident() Ident
 }
 
-// A Text is the file of a running program. Nobody may write to it while it runs.
+// A Text is the file of a running program. It cannot be written to while it runs.
 type Text interface {
 	// Deny adds a user. Errors: ETXTBSY while the file is open for writing.
 	Deny() error

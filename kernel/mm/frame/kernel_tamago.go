@@ -14,7 +14,7 @@ import (
 var kernelSource = new(window)
 
 // A window takes blocks from the range in which the runtime's heap grows. The heap cannot use them,
-// so the collector is told to make do with less.
+// so the collector is told to make do with less. It implements Source.
 type window struct {
 	taken uint64 // bytes
 	told  uint64 // what the collector knows: taken, rounded up to step
@@ -27,7 +27,6 @@ const step = 32 << 20
 // programs have taken all they can.
 func reserve() uintptr { return uintptr(mm.Usable / 8) }
 
-// Take implements Source.
 func (w *window) Take() ([]byte, uint64, error) {
 	addr := goruntime.TakeBlock(BlockSize, reserve())
 	if addr == 0 {
@@ -43,7 +42,6 @@ func (w *window) Take() ([]byte, uint64, error) {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), BlockSize), pa, nil
 }
 
-// Give implements Source.
 func (w *window) Give(mem []byte, pa uint64) { w.give(mem) }
 
 func (w *window) give(mem []byte) {

@@ -98,7 +98,7 @@ func (p *Pool) Put(f Frame) {
 }
 
 // Refs returns the number of references to f. If the caller has the only one and shares it with
-// nobody, the result stays 1.
+// no one else, the result stays 1.
 //
 // Context: any.
 func (p *Pool) Refs(f Frame) int { return int(p.refs(f).Load()) }
@@ -155,7 +155,7 @@ func (p *Pool) Stats() Stats {
 	return Stats{p.blocks, used, p.free, p.taken, p.failed}
 }
 
-// Zeroes returns a frame of zeroes that nobody may write to. It is shared and never freed:
+// Zeroes returns a frame of zeroes that nothing may write to. It is shared and never freed:
 // references to it need not be counted.
 //
 // Errors: ErrNoMemory.

@@ -126,13 +126,12 @@ func (f File) Open(flag int) (vfs.Handle, error) {
 	return h, nil
 }
 
-// handle is an open control file with the text that it had when it was opened.
+// handle is an open control file with the text that it had when it was opened. It implements vfs.Handle.
 type handle struct {
 	text  []byte
 	write func([]byte) error
 }
 
-// ReadAt implements vfs.Handle.
 func (h *handle) ReadAt(p []byte, off int64) (int, error) {
 	if off >= int64(len(h.text)) {
 		return 0, io.EOF
@@ -154,7 +153,6 @@ func (h *handle) WriteAt(p []byte, _ int64) (int, error) {
 // Size is the length of the text in bytes.
 func (h *handle) Size() int64 { return int64(len(h.text)) }
 
-// Close implements vfs.Handle.
 func (h *handle) Close() error {
 	held.Add(-int64(len(h.text)))
 	return nil

@@ -36,7 +36,7 @@ func (s Stream) Open(int) (vfs.Handle, error) {
 	return &streamHandle{feed: feed}, nil
 }
 
-// streamHandle is an open Stream.
+// streamHandle is an open Stream. It implements vfs.Unreader, vfs.Handle and poll.Source.
 type streamHandle struct {
 	vfs.Stream
 	feed Feed
@@ -69,20 +69,15 @@ func (h *streamHandle) ReadAt(p []byte, _ int64) (int, error) {
 	return n, nil
 }
 
-// Unread implements vfs.Unreader.
 func (h *streamHandle) Unread(p []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.rest = append(append([]byte(nil), p...), h.rest...)
 }
 
-// WriteAt implements vfs.Handle.
 func (h *streamHandle) WriteAt([]byte, int64) (int, error) { return 0, syscall.EBADF }
+func (h *streamHandle) Close() error                       { return h.feed.Close() }
 
-// Close implements vfs.Handle.
-func (h *streamHandle) Close() error { return h.feed.Close() }
-
-// Poll implements poll.Source.
 func (h *streamHandle) Poll() poll.Events {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,5 +87,4 @@ func (h *streamHandle) Poll() poll.Events {
 	return h.feed.Poll()
 }
 
-// Queue implements poll.Source.
 func (h *streamHandle) Queue() *poll.Queue { return h.feed.Queue() }

@@ -69,7 +69,7 @@ func (nothing) ReadAt([]byte, int64) (int, error)      { return 0, io.EOF }
 func (nothing) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
 func (nothing) Close() error                           { return nil }
 
-// zeroes is /dev/zero.
+// zeroes is /dev/zero. It implements vfs.Zeroes.
 type zeroes struct{ nothing }
 
 func (zeroes) ReadAt(p []byte, _ int64) (int, error) {
@@ -77,7 +77,6 @@ func (zeroes) ReadAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
-// MapsZeroes implements vfs.Zeroes.
 func (zeroes) MapsZeroes() {}
 
 // full is /dev/full, which behaves as a full disk.

@@ -234,10 +234,12 @@ func (u *unpacker) contents(e *cpio.Entry, first string) error {
 // attributes sets owner and times from the archive.
 func (u *unpacker) attributes(e *cpio.Entry) {
 	then := time.Unix(int64(e.Time), 0)
-	if e.UID|e.GID != 0 {
-		u.tree.ChownAt(u.root, e.Name, e.UID, e.GID, false)
-	}
-	u.tree.UtimesAt(u.root, e.Name, then, then, false)
+	u.tree.ChangeAt("unpack", u.root, e.Name, false, func(c vfs.Changer) {
+		if e.UID|e.GID != 0 {
+			c.SetOwner(e.UID, e.GID)
+		}
+		c.SetTimes(then, then)
+	})
 }
 
 // Describe says in a line for the log what was unpacked.

@@ -16,7 +16,7 @@ func NewFIFO(perm fs.FileMode) vfs.Node {
 // noFIFO is the count of other ends for a pipe that has both ends from the start.
 const noFIFO = ^uint64(0)
 
-// peer is ready when an end has a counterpart, or had one since it was opened.
+// peer is ready when an end has a counterpart, or had one since it was opened. It implements poll.Source.
 type peer struct {
 	pipe   *pipe
 	other  int // index in came
@@ -37,7 +37,6 @@ func (p *pipe) awaited(other peer) poll.Source {
 	return other
 }
 
-// Poll implements poll.Source.
 func (o peer) Poll() poll.Events {
 	p := o.pipe
 	p.mu.Lock()
@@ -48,10 +47,9 @@ func (o peer) Poll() poll.Events {
 	return 0
 }
 
-// Queue implements poll.Source.
 func (o peer) Queue() *poll.Queue { return &o.pipe.queue }
 
-// bothEnds is a FIFO that was opened for reading and writing.
+// bothEnds is a FIFO that was opened for reading and writing. It implements poll.Source and vfs.Handle.
 type bothEnds struct{ *readEnd }
 
 // Peer returns nil: both ends exist.
@@ -62,10 +60,8 @@ func (b *bothEnds) writer() *writeEnd { return &writeEnd{pipe: b.pipe, before: n
 // WriteAt implements vfs.Handle. Errors: EAGAIN.
 func (b *bothEnds) WriteAt(src []byte, off int64) (int, error) { return b.writer().WriteAt(src, off) }
 
-// Poll implements poll.Source.
 func (b *bothEnds) Poll() poll.Events { return b.readEnd.Poll() | b.writer().Poll() }
 
-// Close implements vfs.Handle.
 func (b *bothEnds) Close() error {
 	b.readEnd.Close()
 	return b.writer().Close()

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"sonde/kernel/lock"
 	"sonde/kernel/poll"
 	"sonde/kernel/vfs"
 )
@@ -31,7 +32,7 @@ const (
 // taken is the size of all buffers in bytes.
 var taken atomic.Int64
 
-// pipe is what the two ends share.
+// pipe is what the two ends share. It implements End.
 type pipe struct {
 	vfs.Anonymous
 	queue poll.Queue // of both ends
@@ -60,7 +61,7 @@ func New(flag int) (r, w *vfs.File) {
 // Open implements vfs.Opener: it adds an end, for a program that opens the pipe in /proc, or a
 // FIFO.
 //
-// Errors: ENXIO for O_NONBLOCK if nobody reads from a FIFO.
+// Errors: ENXIO for O_NONBLOCK if a FIFO has no reader.
 func (p *pipe) Open(flag int) (vfs.Handle, error) {
 	h, err := p.open(flag)
 	if err == nil {
@@ -116,13 +117,9 @@ func (p *pipe) room() int { return max(0, p.size()-p.used) }
 func (p *pipe) Queue() *poll.Queue { return &p.queue }
 
 // Buffered returns how many bytes can be read, for FIONREAD.
-func (p *pipe) Buffered() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.used
-}
+func (p *pipe) Buffered() int { return lock.Get(&p.mu, &p.used) }
 
-// readEnd is the end for reading.
+// readEnd is the end for reading. It implements vfs.Unreader, poll.Source and vfs.Handle.
 type readEnd struct {
 	vfs.Stream
 	*pipe
@@ -168,7 +165,6 @@ func (p *pipe) copyOut(dst []byte) (n int) {
 	return n
 }
 
-// Unread implements vfs.Unreader.
 func (r *readEnd) Unread(p []byte) {
 	r.takeBack(p)
 	r.queue.Notify(poll.In)
@@ -201,7 +197,6 @@ func (p *pipe) grow(n int) {
 // WriteAt implements vfs.Handle. Errors: EBADF.
 func (r *readEnd) WriteAt([]byte, int64) (int, error) { return 0, syscall.EBADF }
 
-// Poll implements poll.Source.
 func (r *readEnd) Poll() (ev poll.Events) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -214,14 +209,13 @@ func (r *readEnd) Poll() (ev poll.Events) {
 	return ev
 }
 
-// Close implements vfs.Handle.
 func (r *readEnd) Close() error {
 	r.leave(&r.readers)
 	r.queue.Notify(poll.Out | poll.Err)
 	return nil
 }
 
-// writeEnd is the end for writing.
+// writeEnd is the end for writing. It implements vfs.Handle.
 type writeEnd struct {
 	vfs.Stream
 	*pipe
@@ -279,7 +273,6 @@ func (w *writeEnd) Poll() (ev poll.Events) {
 	return ev
 }
 
-// Close implements vfs.Handle.
 func (w *writeEnd) Close() error {
 	w.leave(&w.writers)
 	w.queue.Notify(poll.In | poll.Hup)

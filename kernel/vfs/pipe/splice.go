@@ -10,7 +10,7 @@ import (
 // End is an end of a pipe as splice and tee see it.
 type End interface {
 	// Room returns how many bytes fit without waiting; 0 if an atomic write does not fit.
-	// Errors: EPIPE if nobody reads.
+	// Errors: EPIPE if there is no reader.
 	Room() (int, error)
 	// Peek copies the bytes that Read would return, and leaves them in the pipe. Errors: EAGAIN if
 	// there is nothing, io.EOF if it will stay so.
@@ -30,7 +30,6 @@ func Same(a, b End) bool { return a.shared() == b.shared() }
 
 func (p *pipe) shared() *pipe { return p }
 
-// Room implements End.
 func (p *pipe) Room() (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,7 +42,6 @@ func (p *pipe) Room() (int, error) {
 	return 0, nil
 }
 
-// Peek implements End.
 func (p *pipe) Peek(dst []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

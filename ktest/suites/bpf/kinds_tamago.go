@@ -65,7 +65,10 @@ func queues(t *suites.T) {
 func scaled(x, y float64) float64 { return 2*x + y }
 
 //go:noinline
-func caller(x float64) float64 { return scaled(x, x) + 1 }
+func caller(x float64) float64 { return within(x) }
+
+// within is inlined: it has no frame, and no call of its own on the stack.
+func within(x float64) float64 { return scaled(x, x) + 1 }
 
 // kernelStacks: the calls that led to a function, by a number and as they are; the first is left out. What
 // the function is called with is in registers of SSE, which the walk may not change.

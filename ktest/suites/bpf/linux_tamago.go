@@ -58,6 +58,7 @@ var happens = map[string]struct {
 	"vfs_open":        {do: runs("/bin/cat /proc/uptime")},
 	"vfs_create":      {do: calling},
 	"vfs_unlink":      {do: calling},
+	"vfs_symlink":     {do: calling},
 	"vfs_rename":      {do: calling},
 	"vfs_mkdir":       {do: calling},
 	"vfs_rmdir":       {do: calling},
@@ -199,14 +200,14 @@ func (c *calls) call(number uint32, args ...uint32) {
 
 // Linux's numbers of system calls.
 const (
-	nNanosleep, nSetuid, nExitGroup                                    = 35, 105, 231
-	nRename, nMkdir, nRmdir, nCreat, nUnlink, nReadlink, nStat, nFsync = 82, 83, 84, 85, 87, 89, 4, 74
+	nNanosleep, nSetuid, nExitGroup                                              = 35, 105, 231
+	nRename, nMkdir, nRmdir, nCreat, nUnlink, nReadlink, nStat, nFsync, nSymlink = 82, 83, 84, 85, 87, 89, 4, 74, 88
 )
 
 // calling runs a program that makes one call of each.
 func calling(t *suites.T) []uint64 {
 	var c calls
-	dir, file, other := c.text("/tmp/linux_dir"), c.text("/tmp/linux_file"), c.text("/tmp/linux_other")
+	dir, file, other, link := c.text("/tmp/linux_dir"), c.text("/tmp/linux_file"), c.text("/tmp/linux_other"), c.text("/tmp/linux_link")
 	c.call(nMkdir, dir, 0755)
 	c.call(nRmdir, dir)
 	c.call(nCreat, file, 0644)
@@ -214,6 +215,8 @@ func calling(t *suites.T) []uint64 {
 	c.call(nRename, file, other)
 	c.call(nStat, other, suites.ProgramData)
 	c.call(nReadlink, c.text("/proc/self/exe"), suites.ProgramData, 100)
+	c.call(nSymlink, other, link)
+	c.call(nUnlink, link)
 	c.call(nUnlink, other)
 	c.call(nSetuid, 0)
 	c.call(nNanosleep, suites.ProgramData+0x800, 0) // no time

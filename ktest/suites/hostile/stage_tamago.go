@@ -49,7 +49,7 @@ func newStage(t *suites.T) *stage {
 			st.modules = append(st.modules, m)
 		}
 	}
-	for s := range kallsyms.Kernel().All {
+	for s := range kallsyms.Kernel().Named("") {
 		st.symbols = append(st.symbols, s)
 		if len(st.symbols)%7 == 0 {
 			st.names = append(st.names, s.Name)

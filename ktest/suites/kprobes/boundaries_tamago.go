@@ -12,6 +12,7 @@ import (
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/ktest/suites/targets"
+	"sonde/optprobe"
 )
 
 func init() {
@@ -19,6 +20,7 @@ func init() {
 	suites.Add("kprobes/all_boundaries_of_a_shape_at_once", allBoundaries)
 	suites.Add("kprobes/every_boundary_of_every_go_function", everyFunction)
 	suites.Add("kprobes/all_boundaries_of_a_go_function_at_once", allOfFunction)
+	suites.Add("kprobes/places_that_share_an_entry", shareEntries)
 }
 
 // A subject is a shape with what it does when no probe is near.
@@ -177,4 +179,42 @@ func allOfFunction(t *suites.T) {
 		expect(t, all[0], 3*f.Calls, 0)
 	}
 	clean(t)
+}
+
+// shareEntries: each hit is its own place's, although so many places are probed that some are first looked for where
+// another one is.
+func shareEntries(t *suites.T) {
+	defer optprobe.Optimization.Store(optprobe.Optimization.Get())
+	t.Must(optprobe.Optimization.Store(false))
+	var ks []*kprobes.Kprobe
+	var wrong atomic.Uint64
+	for _, f := range targets.Funcs() {
+		fn := t.Function(pkg + f.Name)
+		offs, _ := boundaries(t, fn)
+		for _, off := range offs {
+			k := &kprobes.Kprobe{Addr: uintptr(fn.Addr) + off, PreHandler: func(k *kprobes.Kprobe, r *amd64.Regs) int {
+				if r.IP-1 != uint64(k.Addr) {
+					wrong.Add(1)
+				}
+				return 0
+			}}
+			if err := kprobes.RegisterKprobe(k); err == nil {
+				ks = append(ks, k)
+			}
+		}
+	}
+	for _, f := range targets.Funcs() {
+		if got := f.Call(); got != f.Want {
+			t.Errorf("%s: %d, want %d", f.Name, got, f.Want)
+		}
+	}
+	hits := uint64(0)
+	for _, k := range ks {
+		hits += k.Hits()
+	}
+	kprobes.UnregisterKprobes(ks)
+	if wrong.Load() != 0 || len(ks) < 300 || hits < uint64(len(ks))/2 {
+		t.Errorf("%d of %d hits were another place's, of %d", wrong.Load(), hits, len(ks))
+	}
+	t.Logf("%d places, %d hits", len(ks), hits)
 }

@@ -201,7 +201,7 @@ func others(t *suites.T) {
 		if err := vfs.Bind(name, b); err != nil {
 			t.Fatalf("%v", err)
 		}
-		defer vfs.Unbind(name)
+		defer vfs.Root.Unbind(name)
 	}
 	const line = `/bin/sh -c '{ cat; echo $?; cat; echo $?; } </tmp/broken; cat /tmp/unclosable; echo $?'`
 	if out, status := run(t, line); out != strings.Repeat("Killed\n137\n", 3) || status != 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"sonde/arch/amd64/insn"
@@ -85,8 +86,10 @@ func (p *prover) everyWay(group []*boundary) {
 	p.jumps(false)
 	p.try(name, "breakpoint", group)
 	p.try(name, "step", group)
+	p.try(name, "stub", group)
 	for _, round := range rounds(group) {
 		p.try(name, "jump", round)
+		p.try(name, "fused", round)
 	}
 }
 
@@ -114,13 +117,16 @@ func (p *prover) try(name, way string, list []*boundary) {
 	what := way + "s on " + name
 	p.at(p.next, what)
 	probes := p.set(list, way)
-	if way == "jump" {
+	switch way {
+	case "jump", "fused":
 		p.jumps(true)
+	case "stub":
+		p.jumps(false)
 	}
 	ks := make([]*kprobes.Kprobe, len(probes))
 	for i, o := range probes {
 		ks[i], o.way = &o.k, o.how(way)
-		if o.way != "jump-refused" {
+		if !strings.HasSuffix(o.way, "-refused") && !fuses(way) {
 			o.state.Store(waits) // from now on: before, a jump was a breakpoint
 		}
 	}
@@ -128,9 +134,7 @@ func (p *prover) try(name, way string, list []*boundary) {
 	p.same(what)
 	observing.Store(false) // the next hit is not at the next instruction once probes go
 	kprobes.UnregisterKprobes(ks)
-	if way == "jump" {
-		p.jumps(false)
-	}
+	p.jumps(false)
 	p.tell(probes, way)
 }
 
@@ -193,6 +197,10 @@ func (p *prover) oneByOne(probes []*observer, way string) {
 	}
 }
 
+// fuses reports whether hits run code that changes all that it may: what is wrongly taken to be nobody's makes the
+// work's results differ.
+func fuses(way string) bool { return way == "fused" || way == "stub" }
+
 // how names what hits of o did about the instruction.
 func (o *observer) how(way string) string {
 	switch how := o.b.Way(way == "step"); {
@@ -200,6 +208,11 @@ func (o *observer) how(way string) string {
 		return "jump"
 	case way == "jump":
 		return "jump-refused"
+	case fuses(way):
+		if is, _, _ := o.k.Way(); is != "fused" {
+			return way + "-refused"
+		}
+		return way
 	case way == "step" && how == place.Emulated:
 		return "emulated-post"
 	default:

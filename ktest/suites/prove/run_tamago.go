@@ -126,9 +126,6 @@ func (p *prover) jumps(on bool) {
 	if err := optprobe.Optimization.Store(on); err != nil {
 		p.finding("the optimizer: %v", err)
 	}
-	if !on {
-		return
-	}
 	if err := optprobe.Optimize(); err != nil {
 		p.finding("the optimizer: %v", err)
 	}

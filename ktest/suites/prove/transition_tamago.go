@@ -9,13 +9,20 @@ import (
 	"sonde/arch/amd64/insn"
 	"sonde/kernel/mm"
 	"sonde/kprobes"
+	"sonde/ktest/suites/targets"
 )
+
+// poison gives a probe code that changes all that it may.
+var poison = targets.Poisons()
 
 // observe returns the probe on b, for that way.
 func observe(b *boundary, way string) *observer {
 	o := &observer{k: kprobes.Kprobe{Addr: b.Addr, PreHandler: watch}, b: b, size: uint64(b.In.Len)}
-	if way == "step" {
+	switch way {
+	case "step":
 		o.k.PostHandler = post
+	case "fused", "stub":
+		poison(&o.k)
 	}
 	code := b.Orig[:b.In.Len]
 	if way == "jump" {

@@ -241,7 +241,7 @@ func probed(w io.Writer) {
 
 func files(w io.Writer) {
 	const dir = "/tmp/prove"
-	fmt.Fprint(w, vfs.MkdirAll(dir+"/a/b", 0o755))
+	fmt.Fprint(w, vfs.Root.MkdirAll(dir+"/a/b", 0o755))
 	for _, name := range []string{"x", "y", "a/z"} {
 		fmt.Fprint(w, vfs.WriteFile(dir+"/"+name, []byte(strings.Repeat(name, 100))))
 	}

@@ -46,7 +46,7 @@ func init() {
 		Shape{f: lockXadd, want: is(0x0101010101010104 + 0x0101010101010101)},
 		Shape{f: lockCmpxchg, want: is(3)},
 		Shape{f: cmpxchgFails, want: is(0x0101010101010101)},
-		Shape{f: lockCmpxchg16, want: is(4)},
+		Shape{f: lockCmpxchg16, needs: "cx16", want: is(4)},
 		Shape{f: lockIncRIP, want: is(0x0101010101010102)},
 		Shape{f: xchgMem, want: is(3)},
 		Shape{f: nops, want: unchanged},

@@ -18,7 +18,7 @@ func init() {
 		Shape{f: pushf, vary: allFlags, want: func(in *State) uint64 { return in.Flags & (statusFlags | flagIF) }},
 		Shape{f: popf, want: is(0xad7)},
 		Shape{f: popfOwn, vary: allFlags, want: func(in *State) uint64 { return in.Flags & (statusFlags | flagIF) }},
-		Shape{f: lahfSahf, want: is(0xd701)},
+		Shape{f: lahfSahf, needs: "lahf_lm", want: is(0xd701)},
 		Shape{f: carry, want: is(3)},
 		Shape{f: carryChain, want: is(1)},
 		Shape{f: direction, want: is(0x1f1f1f1f1f1f1f1f)},

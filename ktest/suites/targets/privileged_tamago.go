@@ -2,6 +2,11 @@
 
 package targets
 
+import (
+	"sonde/arch/amd64"
+	"sonde/kernel/cpu"
+)
+
 // What only a kernel may do, and what no probe may be set on.
 
 func cliSti()
@@ -23,6 +28,7 @@ func refused()
 func data()
 
 func init() {
+	features = func() []string { return amd64.Features(cpu.CPUID) }
 	add(
 		Shape{f: cliSti, want: is(2)},
 		Shape{f: cliPopf, want: is(1)},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -15,9 +16,10 @@ type Shape struct {
 	Name  string
 	Entry uintptr // of its first instruction
 
-	f    func()
-	want func(in *State) uint64 // what AX must be; nil if the machine decides
-	vary []func(*State)         // further inputs; none means the one of reset
+	f     func()
+	needs string                 // what /proc/cpuinfo calls the processor's feature that it needs; "": none
+	want  func(in *State) uint64 // what AX must be; nil if the machine decides
+	vary  []func(*State)         // further inputs; none means the one of reset
 }
 
 // Result is a run of a shape with one input.
@@ -38,7 +40,13 @@ func add(list ...Shape) {
 }
 
 // Shapes returns all shapes that this machine can run.
-func Shapes() []Shape { return shapes }
+func Shapes() []Shape {
+	flags := features()
+	return slices.DeleteFunc(slices.Clone(shapes), func(s Shape) bool { return s.needs != "" && !slices.Contains(flags, s.needs) })
+}
+
+// features are those of the processor. On the host they are taken to be all that a shape needs.
+var features = func() []string { return []string{"cx16", "lahf_lm"} }
 
 // is returns the want of a shape that always leaves v in AX.
 func is(v uint64) func(*State) uint64 { return func(*State) uint64 { return v } }

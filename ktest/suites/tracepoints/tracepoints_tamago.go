@@ -98,8 +98,8 @@ var happen = map[string]struct {
 	do   func()
 	want record
 }{
-	"sched:sched_switch": {script("/bin/true"), record{"prev_comm": not(""), "prev_pid": is(above0), "prev_prio": int64(120), "prev_state": int64(1),
-		"next_comm": "true", "next_pid": is(program), "next_prio": int64(120), "prev_goid": is(above0), "next_goid": is(above0)}},
+	"sched:sched_switch": {script("/bin/true"), record{"prev_comm": "true", "prev_pid": is(program), "prev_prio": int64(120), "prev_state": int64(16),
+		"next_comm": "swapper", "next_pid": int64(0), "next_prio": int64(120), "prev_goid": is(above0), "next_goid": int64(0)}},
 	"sched:sched_wakeup":       {script("/bin/true"), record{"comm": "kernel", "pid": is(goroutine), "prio": int64(120), "target_cpu": is(cpu), "goid": is(above0)}},
 	"sched:sched_wakeup_new":   {starting, record{"comm": "kernel", "pid": is(goroutine), "prio": int64(120), "target_cpu": is(cpu), "goid": is(above0)}},
 	"sched:sched_process_fork": {script(`/bin/sh -c "/bin/true; /bin/true"`), record{"parent_comm": "sh", "parent_pid": is(program), "child_comm": "sh", "child_pid": is(program)}},
@@ -108,19 +108,21 @@ var happen = map[string]struct {
 	"sched:sched_stat_runtime": {script("/bin/true"), record{"comm": "true", "pid": is(program), "runtime": is(above0), "goid": is(above0)}},
 	"signal:signal_generate": {script(`/bin/sh -c "kill -USR1 \$\$"`), record{"sig": int64(10), "errno": int64(0), "code": int64(0), "comm": "sh", "pid": is(program),
 		"group": int64(1), "result": int64(0)}},
-	"signal:signal_deliver": {script(`/bin/sh -c "kill -TERM \$\$"`), record{"sig": int64(15), "errno": int64(0), "code": int64(0), "sa_handler": is(any0), "sa_flags": is(any0)}},
-	"irq:irq_handler_entry": {sleeping, record{"irq": is(above0), "name": "timer"}},
-	"irq:irq_handler_exit":  {sleeping, record{"irq": is(above0), "ret": int64(1)}},
-	"kmem:mm_page_alloc":    {pages, record{"pfn": is(thePage), "order": int64(0), "gfp_flags": int64(0), "migratetype": int64(0)}},
-	"go:goroutine_create":   {starting, record{"goid": is(above0), "parent": is(mine)}},
-	"go:goroutine_exit":     {starting, record{"goid": is(above0)}},
-	"go:park":               {sleeping, record{"goid": is(mine), "reason": "sleep"}},
-	"go:ready":              {sleeping, record{"goid": is(mine), "by": is(any0)}},
-	"go:gc_start":           {collecting, record{"num": is(collected)}},
-	"go:gc_mark_done":       {collecting, record{"num": is(collected)}},
-	"go:gc_end":             {collecting, record{"num": is(collected)}},
-	"go:stack_grow":         {growing, record{"goid": is(above0), "old_size": is(power), "new_size": is(power)}},
-	"go:mallocgc":           {allocating, record{"size": int64(54321), "type": is(any0)}},
+	"signal:signal_deliver":        {script(`/bin/sh -c "kill -TERM \$\$"`), record{"sig": int64(15), "errno": int64(0), "code": int64(0), "sa_handler": is(any0), "sa_flags": is(any0)}},
+	"irq:irq_handler_entry":        {sleeping, record{"irq": is(above0), "name": "timer"}},
+	"irq:irq_handler_exit":         {sleeping, record{"irq": is(above0), "ret": int64(1)}},
+	"kmem:mm_page_alloc":           {pages, record{"pfn": is(thePage), "order": int64(0), "gfp_flags": int64(0), "migratetype": int64(0)}},
+	"go:goroutine_create":          {starting, record{"goid": is(above0), "parent": is(mine)}},
+	"go:goroutine_exit":            {starting, record{"goid": is(above0)}},
+	"go:park":                      {sleeping, record{"goid": is(mine), "reason": "sleep"}},
+	"go:ready":                     {sleeping, record{"goid": is(mine), "by": is(any0)}},
+	"go:gc_start":                  {collecting, record{"num": is(collected)}},
+	"go:gc_mark_done":              {collecting, record{"num": is(collected)}},
+	"go:gc_end":                    {collecting, record{"num": is(collected)}},
+	"go:stack_grow":                {growing, record{"goid": is(above0), "old_size": is(power), "new_size": is(power)}},
+	"exceptions:page_fault_user":   {script("/bin/true"), record{"address": is(above0), "ip": is(above0), "error_code": is(userFault)}},
+	"exceptions:page_fault_kernel": {script("/bin/true"), record{"address": is(above0), "ip": is(inKernel), "error_code": is(any0)}},
+	"go:mallocgc":                  {allocating, record{"size": int64(54321), "type": is(any0)}},
 }
 
 func eachHasItsFields(t *suites.T) {
@@ -183,6 +185,8 @@ func any0(int64) bool        { return true }
 func program(n int64) bool   { return n > 1 && n < 0x400000 }
 func goroutine(n int64) bool { return n > 0x400000 }
 func cpu(n int64) bool       { return n >= 0 && n < 64 }
+func userFault(n int64) bool { return n&4 != 0 }
+func inKernel(n int64) bool  { return n < 0 }
 func mine(n int64) bool      { return n == me }
 func power(n int64) bool     { return n >= 2048 && n&(n-1) == 0 }
 
@@ -202,7 +206,12 @@ func starting() {
 	time.Sleep(10 * time.Millisecond) // it has to end
 }
 
-func collecting() { runtime.GC() }
+// collecting collects twice: GC returns when another goroutine may still be at the end of its collection, but not of
+// the one before.
+func collecting() {
+	runtime.GC()
+	runtime.GC()
+}
 
 var kept []byte
 

@@ -19,13 +19,20 @@ import (
 )
 
 func init() {
-	both("uprobes/some_boundaries_in_each_way", func(t *suites.T) {
-		for _, w := range workloads() {
-			if w.brief {
-				w.isTheSame(t, 19)
+	some := func(nth int) func(t *suites.T) {
+		return func(t *suites.T) {
+			for _, w := range workloads() {
+				if w.brief && !(fuses && w.forks) {
+					w.isTheSame(t, nth)
+				}
 			}
 		}
-	})
+	}
+	both("uprobes/some_boundaries_in_each_way", some(19))
+	fused("uprobes/some_boundaries", some(61))
+	for _, name := range []string{"sh", "awk", "pipelines", "go", "go with collections", "libc"} {
+		fused("uprobes/every_boundary_of_"+strings.ReplaceAll(name, " ", "_"), func(t *suites.T) { every(t, name) })
+	}
 	both("uprobes/every_boundary_of_sh", func(t *suites.T) { every(t, "sh") })
 	both("uprobes/every_boundary_of_awk", func(t *suites.T) { every(t, "awk") })
 	both("uprobes/every_boundary_of_pipelines", func(t *suites.T) { every(t, "pipelines") })
@@ -80,11 +87,19 @@ func (w *workload) isTheSame(t *suites.T, nth int) {
 		return
 	}
 	reached := w.reached(t, nth)
-	for _, way := range []place.Way{place.Refused, place.Emulate, place.Step} {
+	for _, way := range w.ways() {
 		if uprobes.Force(way); !t.Failed() {
 			w.try(t, reached, nth, way)
 		}
 	}
+}
+
+// ways are forced, one after the other. Only the usual one is fused.
+func (w *workload) ways() []place.Way {
+	if fuses {
+		return []place.Way{place.Refused}
+	}
+	return []place.Way{place.Refused, place.Emulate, place.Step}
 }
 
 // prepare runs the program without probes. Not ok: it is not in the kernel's tree.
@@ -181,9 +196,10 @@ func (w *workload) runs(t *suites.T, addrs []uint64) []uint64 {
 
 func (w *workload) run(t *suites.T, addrs, hits []uint64) {
 	var all []*uprobes.Uprobe
+	var which []int // of addrs
 	register := func(in *proc.Process) {
 		for i, addr := range addrs {
-			u := &uprobes.Uprobe{Vaddr: addr, TrapSafe: inTrap, Handler: func(*uprobes.Uprobe, *amd64.Regs) { atomic.AddUint64(&hits[i], 1) }}
+			u := fusable(&uprobes.Uprobe{Vaddr: addr, TrapSafe: inTrap, Handler: func(*uprobes.Uprobe, *amd64.Regs) { atomic.AddUint64(&hits[i], 1) }})
 			if w.vma {
 				u.Pid = in.PID
 			} else {
@@ -192,7 +208,7 @@ func (w *workload) run(t *suites.T, addrs, hits []uint64) {
 			}
 			// Padding, and what is no code.
 			if err := uprobes.RegisterUprobe(u); err == nil {
-				all = append(all, u)
+				all, which = append(all, u), append(which, i)
 			} else if !errors.Is(err, syscall.EILSEQ) && !errors.Is(err, syscall.EEXIST) {
 				t.Errorf("%#x: %v", addr, err)
 			}
@@ -207,9 +223,14 @@ func (w *workload) run(t *suites.T, addrs, hits []uint64) {
 		}
 	})
 	r.wait(t, w.want)
-	for _, u := range all {
+	for i, u := range all {
 		if err := uprobes.UnregisterUprobe(u); err != nil {
 			t.Errorf("%#x: %v", u.Vaddr, err)
+		}
+		if l := u.Ledger(); l.Handled != l.Entered || !fuses && hits[which[i]] != l.Handled || hits[which[i]] > l.Handled {
+			t.Errorf("%#x: the handler was called %d times; %+v", u.Vaddr, hits[which[i]], l)
+		} else {
+			hits[which[i]] = l.Handled
 		}
 	}
 }

@@ -244,7 +244,7 @@ func waits(t *suites.T) {
 	var in, out atomic.Bool
 	u := &uprobes.Uprobe{Handler: func(*uprobes.Uprobe, *amd64.Regs) {
 		in.Store(true)
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond)
 		out.Store(true)
 	}}
 	r := p.start(t, func(pr *proc.Process) { p.probe(t, pr, u, "secret") }, "secret")

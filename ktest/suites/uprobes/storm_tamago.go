@@ -20,10 +20,13 @@ import (
 
 func init() {
 	both("uprobes/storm", func(t *suites.T) { storm(t, suites.Storm(2)) })
-	both("uprobes/storm_of_ten_minutes", func(t *suites.T) {
+	fused("uprobes/storm", func(t *suites.T) { storm(t, suites.Storm(2)) })
+	long := func(t *suites.T) {
 		t.NeedsLong()
 		storm(t, 10*time.Minute)
-	})
+	}
+	both("uprobes/storm_of_ten_minutes", long)
+	fused("uprobes/storm_of_ten_minutes", long)
 }
 
 // part is what a storm lets a program do.
@@ -100,6 +103,9 @@ func storm(t *suites.T, d time.Duration) {
 // round runs a program.
 func (s *sums) round(t *suites.T, part *part) {
 	stay := []one{s.newReturn(), s.newProbe()}
+	if fuses {
+		stay = stay[1:] // alone, unless another comes
+	}
 	r := part.p.start(t, func(in *proc.Process) {
 		switch {
 		case part.counted == "":
@@ -140,7 +146,7 @@ type one struct {
 }
 
 func (s *sums) newProbe() one {
-	return one{u: &uprobes.Uprobe{TrapSafe: mixed(), Handler: func(*uprobes.Uprobe, *amd64.Regs) { s.hits.Add(1) }}}
+	return one{u: fusable(&uprobes.Uprobe{TrapSafe: mixed(), Handler: func(*uprobes.Uprobe, *amd64.Regs) { s.hits.Add(1) }})}
 }
 
 func (s *sums) newReturn() one {

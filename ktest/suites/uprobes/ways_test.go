@@ -10,7 +10,6 @@ import (
 
 // oneWay are the cases that run in one of the two ways alone, and why.
 var oneWay = map[string]string{
-	"backtrace_of_c": blocks, "backtrace_of_go": blocks, "backtrace_through_libc": blocks,
 	"handler_blocks_for_ever": blocks, "handler_loops_for_ever": blocks, "handler_keeps_its_cpu": blocks,
 	"handler_ends_its_goroutine": blocks, "handler_sleeps_and_others_run": blocks, "unregistering_waits_for_handlers": blocks,
 	"stopped_in_slow_handlers": blocks, "threads_stopped_in_slow_handlers": blocks, "killed_in_an_entry_handler": blocks,

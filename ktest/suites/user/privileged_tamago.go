@@ -196,7 +196,7 @@ func tables(gdtr, idtr *[10]byte)
 
 var sums = crc64.MakeTable(crc64.ECMA)
 
-// machineState returns the state of all CPUs, and a checksum of the kernel's text and constants.
+// machineState returns the state of all CPUs, without CR4_TSD, which is the last program's, and a checksum of the kernel's text and constants.
 func machineState() (cpus [trap.MaxCPUs]state, memory uint64) {
 	for _, r := range []mm.Range{mm.Text, mm.ROData} {
 		memory = crc64.Update(memory, sums, unsafe.Slice((*byte)(unsafe.Pointer(r.Start)), r.End-r.Start)) // Safe because: boot mapped it, and it stays
@@ -204,7 +204,7 @@ func machineState() (cpus [trap.MaxCPUs]state, memory uint64) {
 	suites.EachCPU(func(id int) {
 		var gdtr, idtr [10]byte
 		tables(&gdtr, &idtr)
-		cpus[id] = state{cpu.ReadCR4(), msr.Read(amd64.MSR_EFER), msr.Read(amd64.MSR_LSTAR), sumOf(&gdtr), sumOf(&idtr)}
+		cpus[id] = state{cpu.ReadCR4() &^ amd64.CR4_TSD, msr.Read(amd64.MSR_EFER), msr.Read(amd64.MSR_LSTAR), sumOf(&gdtr), sumOf(&idtr)}
 	})
 	return cpus, memory
 }

@@ -99,7 +99,7 @@ func inDetour(t *suites.T) {
 // emulated: the kernel makes the access for the code.
 func emulated(t *suites.T) {
 	jmp := jumpAt
-	for *code(jmp) != 0xff { // JMP (CX)
+	for *code(jmp) != 0xff || *code(jmp + 1) != 0x21 { // JMP (CX); the address of target may have 0xff in it
 		jmp++
 	}
 	var s seen

@@ -1,6 +1,6 @@
 // Package cfi reads .eh_frame. For each instruction of a program, this table says where the
-// function's caller left the registers and the return address. It also gives the beginning
-// and end of each function; in a stripped program nothing else does.
+// return address is. It also gives the beginning and end of each function; in a stripped program
+// nothing else does.
 //
 // The tables are not trusted, because they come with the program. Whatever they contain, it
 // returns an error and takes no longer than their length allows.
@@ -9,8 +9,7 @@
 // lengths, and addresses relative to anything but their own position.
 //
 // Rejected: github.com/go-delve/delve/pkg/dwarf/frame, which is well maintained and can be
-// imported alone, but panics on truncated tables, forgets what DW_CFA_restore restores, and
-// does not distinguish signal frames.
+// imported alone, but panics on truncated tables.
 //
 // Source: DWARF 5, "Call Frame Information"; Linux Standard Base, "Exception Frames".
 package cfi
@@ -44,7 +43,6 @@ type common struct {
 	ra        uint64
 	encoding  byte // of addresses
 	sized     bool // entries have augmentation data
-	signal    bool // Row.Signal
 	code      []byte
 }
 
@@ -136,8 +134,7 @@ func (r *reader) common() *common {
 			r.uint(1)
 		case a == 'P':
 			r.pointer(byte(r.uint(1)) &^ indirect)
-		case a == 'S':
-			c.signal = true
+		case a == 'S': // of a signal's frame
 		case !c.sized: // unknown, and no telling how long it is
 			r.bad = true
 		}

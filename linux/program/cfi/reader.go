@@ -1,5 +1,7 @@
 package cfi
 
+import "encoding/binary"
+
 // reader reads numbers. What is not there is 0, and makes it bad.
 type reader struct {
 	b    []byte
@@ -36,14 +38,6 @@ func (r *reader) skip(n uint64) {
 	r.pos += int(n)
 }
 
-// block reads a length, and as many bytes.
-func (r *reader) block() []byte {
-	n := r.uleb()
-	start := r.pos
-	r.skip(n)
-	return r.b[start:r.pos]
-}
-
 func (r *reader) rest() []byte {
 	start := r.pos
 	r.pos = len(r.b)
@@ -62,29 +56,25 @@ func (r *reader) text() string {
 }
 
 func (r *reader) uleb() uint64 {
-	v, _, _ := r.leb()
+	v, _ := r.leb()
 	return v
 }
 
 func (r *reader) sleb() int64 {
-	v, shift, negative := r.leb()
-	if negative && shift < 64 {
-		v |= ^uint64(0) << shift
-	}
-	return int64(v)
+	v, bits := r.leb()
+	shift := max(64-bits, 0)
+	return int64(v<<shift) >> shift
 }
 
-func (r *reader) leb() (v uint64, shift uint, negative bool) {
-	for {
-		b := r.uint(1)
-		if shift < 64 {
-			v |= b & 0x7f << shift
-		}
-		shift += 7
-		if b&0x80 == 0 {
-			return v, shift, b&0x40 != 0
-		}
+// leb returns a number of groups of 7 bits, and how many bits these are.
+func (r *reader) leb() (v uint64, bits int) {
+	v, n := binary.Uvarint(r.b[r.pos:])
+	if n <= 0 {
+		r.bad, r.pos = true, len(r.b)
+		return 0, 0
 	}
+	r.pos += n
+	return v, 7 * n
 }
 
 // Encodings of pointers.

@@ -1,55 +1,24 @@
 package cfi
 
-// The registers' numbers here; others are not kept track of.
+// Numbers of registers here.
 //
 // Source: System V ABI, AMD64, "DWARF Register Number Mapping".
 const (
-	RAX = iota
-	RDX
-	RCX
-	RBX
-	RSI
-	RDI
-	RBP
-	RSP
-	R8
-	R15  = R8 + 7
-	RIP  = 16
-	Regs = RIP + 1
+	RSP = 7
+	rip = 16
 )
 
-// Kind is how a caller's register is found.
-type Kind uint8
-
-// The kinds.
-const (
-	Same      Kind = iota // it has not been changed
-	Undefined             // not at all. RIP: there is no caller
-	At                    // in memory, at CFA + Offset
-	Is                    // it is CFA + Offset
-	In                    // in register Offset
-	AtExpr                // in memory, where Expr says
-	IsExpr                // it is what Expr says
-)
-
-// Rule says how one is found.
-type Rule struct {
-	Kind   Kind
-	Offset int64
-	Expr   []byte
-}
-
-// Row is what holds at one instruction. CFA is the address above the return address.
+// Row is what holds at one instruction: the return address is below the CFA, which is Offset
+// bytes above a register.
 type Row struct {
-	CFA    Rule // IsExpr, or In: register CFAReg plus Offset
-	CFAReg uint64
-	Reg    [Regs]Rule
-	Signal bool // the caller was interrupted by a signal: its IP is no return address
+	Known  bool // otherwise an expression computes the CFA
+	Reg    uint64
+	Offset int64
 }
 
 const (
 	maxSaved   = 16       // rows that are remembered; compilers need 1
-	maxProgram = 64 << 10 // bytes of an entry's program: it is run for each frame of a stack
+	maxProgram = 64 << 10 // bytes of an entry's program: it is run for each question
 )
 
 // machine runs the table's program up to an instruction.
@@ -58,7 +27,6 @@ type machine struct {
 	c       *common
 	loc, pc uint64
 	row     Row
-	initial Row
 	saved   []Row
 }
 
@@ -66,20 +34,17 @@ type machine struct {
 //
 // Errors: ErrFormat.
 func (e *Entry) Row(pc uint64) (Row, error) {
-	m := machine{c: e.common, loc: e.Begin, pc: pc}
-	m.row.Reg[RIP].Kind = Undefined
-	if m.c.ra != RIP || len(m.c.code)+len(e.code) > maxProgram {
+	m := machine{c: e.common, pc: pc}
+	if m.c.ra != rip || len(m.c.code)+len(e.code) > maxProgram {
 		return Row{}, ErrFormat
 	}
-	m.b = m.c.code
-	m.run()
-	m.initial, m.loc = m.row, e.Begin
-	m.b, m.pos = e.code, 0
-	m.run()
+	for _, code := range [][]byte{m.c.code, e.code} {
+		m.b, m.pos, m.loc = code, 0, e.Begin
+		m.run()
+	}
 	if m.bad {
 		return Row{}, ErrFormat
 	}
-	m.row.Signal = m.c.signal
 	return m.row, nil
 }
 
@@ -87,28 +52,14 @@ func (m *machine) run() {
 	for m.left() > 0 && m.loc <= m.pc && !m.bad {
 		op := m.uint(1)
 		switch low := op & 0x3f; op >> 6 {
-		case 1:
+		case 1: // advance_loc
 			m.loc += low * m.c.codeAlign
-		case 2:
-			m.set(low, Rule{At, int64(m.uleb()) * m.c.dataAlign, nil})
-		case 3:
-			m.restore(low)
+		case 2: // offset
+			m.uleb()
+		case 3: // restore
 		default:
 			m.other(low)
 		}
-	}
-}
-
-// set sets the rule of a register.
-func (m *machine) set(reg uint64, r Rule) {
-	if reg < Regs {
-		m.row.Reg[reg] = r
-	}
-}
-
-func (m *machine) restore(reg uint64) {
-	if reg < Regs {
-		m.row.Reg[reg] = m.initial.Reg[reg]
 	}
 }
 
@@ -135,50 +86,36 @@ func (m *machine) other(op uint64) {
 	case 0x2e: // GNU_args_size
 		m.uleb()
 	default:
-		m.rule(op, m.uleb())
+		m.uleb() // the register
+		m.skipRule(op)
 	}
 }
 
-// cfa sets the rule of the CFA.
+// cfa sets where the CFA is.
 func (m *machine) cfa(op uint64) {
 	r := &m.row
 	if op == 0x0c || op == 0x0d || op == 0x12 { // def_cfa, def_cfa_register, def_cfa_sf
-		r.CFAReg = m.uleb()
-		r.CFA.Kind = In
+		r.Known, r.Reg = true, m.uleb()
 	}
 	switch op {
 	case 0x0c, 0x0e: // def_cfa, def_cfa_offset
-		r.CFA.Offset = int64(m.uleb())
+		r.Offset = int64(m.uleb())
 	case 0x12, 0x13: // def_cfa_sf, def_cfa_offset_sf
-		r.CFA.Offset = m.sleb() * m.c.dataAlign
+		r.Offset = m.sleb() * m.c.dataAlign
 	case 0x0f: // def_cfa_expression
-		r.CFA = Rule{IsExpr, 0, m.block()}
+		r.Known = false
+		m.skip(m.uleb())
 	}
 }
 
-// rule sets a register's.
-func (m *machine) rule(op, reg uint64) {
+// skipRule skips how the caller's value of a register is found.
+func (m *machine) skipRule(op uint64) {
 	switch op {
-	case 0x05: // offset_extended
-		m.set(reg, Rule{At, int64(m.uleb()) * m.c.dataAlign, nil})
-	case 0x06: // restore_extended
-		m.restore(reg)
-	case 0x07: // undefined
-		m.set(reg, Rule{Kind: Undefined})
-	case 0x08: // same_value
-		m.set(reg, Rule{Kind: Same})
-	case 0x09: // register
-		m.set(reg, Rule{In, int64(m.uleb()), nil})
-	case 0x10: // expression
-		m.set(reg, Rule{AtExpr, 0, m.block()})
-	case 0x11: // offset_extended_sf
-		m.set(reg, Rule{At, m.sleb() * m.c.dataAlign, nil})
-	case 0x14: // val_offset
-		m.set(reg, Rule{Is, int64(m.uleb()) * m.c.dataAlign, nil})
-	case 0x15: // val_offset_sf
-		m.set(reg, Rule{Is, m.sleb() * m.c.dataAlign, nil})
-	case 0x16: // val_expression
-		m.set(reg, Rule{IsExpr, 0, m.block()})
+	case 0x06, 0x07, 0x08: // restore_extended, undefined, same_value
+	case 0x05, 0x09, 0x11, 0x14, 0x15: // offset_extended, register, offset_extended_sf, val_offset, val_offset_sf
+		m.uleb()
+	case 0x10, 0x16: // expression, val_expression
+		m.skip(m.uleb())
 	default:
 		m.bad = true
 	}

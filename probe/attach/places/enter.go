@@ -61,7 +61,7 @@ func (w *walk) push(addr uint64) {
 	}
 }
 
-// follow goes on from one instruction.
+// follow continues from one instruction.
 func (w *walk) follow(addr uint64) {
 	if w.inside(addr) {
 		w.found = append(w.found, addr)

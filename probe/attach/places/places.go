@@ -102,6 +102,21 @@ func (im *Image) line(s attach.Site) (Found, error) {
 	return im.spots("places", parts), nil
 }
 
+// Between returns what the lines from first to last of a file stand for, by line, and the file's whole name. Lines
+// without code are left out.
+//
+// Errors: EINVAL, ENOENT of the file.
+func (im *Image) Between(typed string, first, last int) (file string, found map[int]Found, err error) {
+	if file, err = im.file(typed); err != nil {
+		return "", nil, err
+	}
+	found = map[int]Found{}
+	for line, parts := range im.Lines.Between(file, first, last) {
+		found[line] = im.spots("places", parts)
+	}
+	return file, found, nil
+}
+
 // whole returns all names, and those that fit what was typed, which may be cut at any slash. Of a whole name, that is all.
 func whole(typed string, all iter.Seq[string]) (fit, names []string) {
 	for name := range all {
@@ -215,8 +230,7 @@ func (im *Image) inlined(s attach.Site) (string, error) {
 	if fn, err := im.Symbols.Resolve(s.Symbol); err == nil && fn.IsText() {
 		return "", refusal.New(syscall.ENOENT, "%s is nowhere inlined; give it without inline:", s.Symbol)
 	}
-	near := nearest(s.Symbol, names, kallsyms.Base)
-	if len(near) > 0 {
+	if near := nearest(s.Symbol, names, kallsyms.Base); len(near) > 0 {
 		return "", refusal.New(syscall.ENOENT, "no function %s is inlined anywhere (did you mean %s?)", s.Symbol, list(near, 3))
 	}
 	return "", refusal.New(syscall.ENOENT, "no function %s is inlined anywhere", s.Symbol)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/binary"
-	"errors"
 	"runtime"
 	"sync/atomic"
 	"unsafe"
@@ -11,19 +10,16 @@ import (
 )
 
 // later counts writes to memory that is mapped when the breakpoint on it is there already.
-func later() error {
+func later() {
 	const addr, page, writes = 0x100000, 4096, 3
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	a := unix.PerfEventAttr{Type: unix.PERF_TYPE_BREAKPOINT, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})), Bp_type: 2, Ext1: addr, Ext2: 4,
 		Bits: unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv}
-	fd, err := unix.PerfEventOpen(&a, 0, -1, -1, 0)
-	if err != nil {
-		return err
-	}
+	fd := got(unix.PerfEventOpen(&a, 0, -1, -1, 0))
 	defer unix.Close(fd)
 	if _, _, e := unix.Syscall6(unix.SYS_MMAP, addr, page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED, ^uintptr(0), 0); e != 0 {
-		return e
+		check(e)
 	}
 	defer unix.Syscall(unix.SYS_MUNMAP, addr, page, 0)
 	at := uintptr(addr)
@@ -32,6 +28,6 @@ func later() error {
 		atomic.StoreUint32(word, atomic.LoadUint32(word)+1)
 	}
 	var b [8]byte
-	_, err = unix.Read(fd, b[:])
-	return errors.Join(err, want("hits", binary.LittleEndian.Uint64(b[:]), uint64(writes)))
+	got(unix.Read(fd, b[:]))
+	want("hits", binary.LittleEndian.Uint64(b[:]), writes)
 }

@@ -18,9 +18,9 @@ import (
 // trials are what is tried, by name.
 var trials = []struct {
 	name string
-	try  func() error
+	try  func()
 }{
-	{"maps", maps}, {"batches", batches}, {"percpu", perCPU}, {"queues", queues}, {"inner", inner}, {"mapped", mapped}, {"frozen", frozen}, {"freezing", freezing},
+	{"maps", maps}, {"prefixes", prefixes}, {"batches", batches}, {"percpu", perCPU}, {"queues", queues}, {"inner", inner}, {"mapped", mapped}, {"frozen", frozen}, {"freezing", freezing},
 	{"pins", pins}, {"refused", refused}, {"raw", raw}, {"information", information}, {"types", types},
 	{"kprobes", kprobes}, {"kretprobes", kretprobes}, {"uprobes", uprobes}, {"ring", ring}, {"objects", objects},
 	{"kprobe", kprobe}, {"kretprobe", kretprobe}, {"uprobe", uprobe}, {"uretprobe", uretprobe}, {"tracepoint", tracepoint}, {"rawpoint", rawPoint}, {"perf", perfEvents}, {"cookies", cookies}, {"later", later},
@@ -50,9 +50,9 @@ func main() {
 		}
 		try := t.try
 		if try == nil {
-			try = func() error { return fuzz(*calls, *seed, fuzzed[t.name]) }
+			try = func() { fuzz(*calls, *seed, fuzzed[t.name]) }
 		}
-		if err := try(); err != nil {
+		if err := outcome(try); err != nil {
 			failed = true
 			var refused *ebpf.VerifierError
 			if errors.As(err, &refused) {
@@ -68,17 +68,54 @@ func main() {
 	}
 }
 
-// want fails if what is not as it should be.
-func want[T comparable](what string, got, want T) error {
-	if got != want {
-		return fmt.Errorf("%s is %v, want %v", what, got, want)
-	}
+// failure ends a trial.
+type failure struct{ error }
+
+// outcome is why a trial has failed; nil: it has not.
+func outcome(try func()) (err error) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case failure:
+			err = e.error
+		default:
+			panic(e)
+		}
+	}()
+	try()
 	return nil
 }
 
-func same[T comparable](what string, got, want []T) error {
-	if !slices.Equal(got, want) {
-		return fmt.Errorf("%s is %v, want %v", what, got, want)
+// check ends the trial if there are errors.
+func check(errs ...error) {
+	if err := errors.Join(errs...); err != nil {
+		panic(failure{err})
 	}
-	return nil
+}
+
+// got is what a call returns that may fail.
+func got[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+func fail(format string, args ...any) { panic(failure{fmt.Errorf(format, args...)}) }
+
+// want fails if what is not as it should be.
+func want[T comparable](what string, got, want T) {
+	if got != want {
+		fail("%s is %v, want %v", what, got, want)
+	}
+}
+
+func same[T comparable](what string, got, want []T) {
+	if !slices.Equal(got, want) {
+		fail("%s is %v, want %v", what, got, want)
+	}
+}
+
+// at is what a map has for a number.
+func at[T any](m *ebpf.Map, key uint32) (v T) {
+	check(m.Lookup(key, &v))
+	return v
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"syscall"
@@ -10,21 +9,18 @@ import (
 	"github.com/cilium/ebpf"
 )
 
-func newMap(kind ebpf.MapType, key, value, entries, flags uint32) (*ebpf.Map, error) {
-	return ebpf.NewMap(&ebpf.MapSpec{Name: "m", Type: kind, KeySize: key, ValueSize: value, MaxEntries: entries, Flags: flags})
+func newMap(kind ebpf.MapType, key, value, entries, flags uint32) *ebpf.Map {
+	return got(ebpf.NewMap(&ebpf.MapSpec{Name: "m", Type: kind, KeySize: key, ValueSize: value, MaxEntries: entries, Flags: flags}))
 }
 
 // maps puts keys into maps of each kind that has them, finds them again, and removes them.
-func maps() error {
+func maps() {
 	for _, kind := range []ebpf.MapType{ebpf.Hash, ebpf.LRUHash, ebpf.Array} {
-		m, err := newMap(kind, 4, 8, 100, 0)
-		if err != nil {
-			return err
-		}
+		m := newMap(kind, 4, 8, 100, 0)
 		defer m.Close()
 		for i := range uint32(100) {
 			if err := m.Put(i, uint64(i)*3); err != nil {
-				return fmt.Errorf("%s: put %d: %w", kind, i, err)
+				fail("%s: put %d: %w", kind, i, err)
 			}
 		}
 		var key uint32
@@ -32,45 +28,64 @@ func maps() error {
 		n := 0
 		for all := m.Iterate(); all.Next(&key, &value); n++ {
 			if value != uint64(key)*3 {
-				return fmt.Errorf("%s: %d is at %d", kind, value, key)
+				fail("%s: %d is at %d", kind, value, key)
 			}
 			sum += value
 		}
-		if err := errors.Join(want(kind.String(), n, 100), want("the sum", sum, 99*100/2*3)); err != nil {
-			return err
-		}
+		want(kind.String(), n, 100)
+		want("the sum", sum, 99*100/2*3)
 		if kind == ebpf.Array {
 			continue
 		}
-		if err := m.Delete(uint32(7)); err != nil {
-			return err
-		}
+		check(m.Delete(uint32(7)))
 		if err := m.Lookup(uint32(7), &value); !errors.Is(err, ebpf.ErrKeyNotExist) {
-			return fmt.Errorf("%s: a key that was removed: %v", kind, err)
+			fail("%s: a key that was removed: %v", kind, err)
 		}
 		if err := m.LookupAndDelete(uint32(8), &value); err != nil || value != 24 {
-			return fmt.Errorf("%s: taken %d: %v", kind, value, err)
+			fail("%s: taken %d: %v", kind, value, err)
 		}
 		if err := m.Update(uint32(9), uint64(1), ebpf.UpdateNoExist); !errors.Is(err, ebpf.ErrKeyExist) {
-			return fmt.Errorf("%s: a key that is there: %v", kind, err)
+			fail("%s: a key that is there: %v", kind, err)
 		}
 	}
-	return nil
+}
+
+// prefixes finds the longest prefix of an address.
+func prefixes() {
+	type prefix struct {
+		Bits uint32
+		Addr [4]byte
+	}
+	m := newMap(ebpf.LPMTrie, 8, 8, 100, 1)
+	defer m.Close()
+	for i := range uint32(33) {
+		check(m.Put(prefix{i, [4]byte{255, 255, 255, 255}}, uint64(i)))
+	}
+	for i := range uint32(32) {
+		addr := ^uint32(0x80000000 >> i)
+		var n uint64
+		check(m.Lookup(prefix{32, [4]byte{byte(addr >> 24), byte(addr >> 16), byte(addr >> 8), byte(addr)}}, &n))
+		want("the longest prefix", n, uint64(i))
+	}
+	var key prefix
+	var value uint64
+	left := 32
+	for all := m.Iterate(); all.Next(&key, &value); left-- {
+		want("the next prefix", value, uint64(left))
+	}
+	want("what is left", left, -1)
 }
 
 // batches copies many entries at once.
-func batches() error {
-	m, err := newMap(ebpf.Hash, 4, 8, 1000, 0)
-	if err != nil {
-		return err
-	}
+func batches() {
+	m := newMap(ebpf.Hash, 4, 8, 1000, 0)
 	defer m.Close()
 	keys, values := make([]uint32, 500), make([]uint64, 500)
 	for i := range keys {
 		keys[i], values[i] = uint32(i), uint64(i*i)
 	}
 	if n, err := m.BatchUpdate(keys, values, nil); err != nil || n != 500 {
-		return fmt.Errorf("%d of 500: %w", n, err)
+		fail("%d of 500: %w", n, err)
 	}
 	var cursor ebpf.MapBatchCursor
 	seen := 0
@@ -79,158 +94,97 @@ func batches() error {
 		n, err := m.BatchLookup(&cursor, k, v, nil)
 		for i := range n {
 			if v[i] != uint64(k[i])*uint64(k[i]) {
-				return fmt.Errorf("%d is at %d", v[i], k[i])
+				fail("%d is at %d", v[i], k[i])
 			}
 		}
 		seen += n
 		if errors.Is(err, ebpf.ErrKeyNotExist) {
 			break
 		}
-		if err != nil {
-			return err
-		}
+		check(err)
 	}
 	if n, err := m.BatchDelete(keys[:100], nil); err != nil || n != 100 {
-		return fmt.Errorf("%d of 100: %w", n, err)
+		fail("%d of 100: %w", n, err)
 	}
-	return want("the batches together", seen, 500)
+	want("the batches together", seen, 500)
 }
 
 // perCPU sets a value for each CPU.
-func perCPU() error {
-	cpus, err := ebpf.PossibleCPU()
-	if err != nil {
-		return err
-	}
+func perCPU() {
+	cpus := got(ebpf.PossibleCPU())
 	for _, kind := range []ebpf.MapType{ebpf.PerCPUHash, ebpf.LRUCPUHash, ebpf.PerCPUArray} {
-		m, err := newMap(kind, 4, 8, 10, 0)
-		if err != nil {
-			return err
-		}
+		m := newMap(kind, 4, 8, 10, 0)
 		defer m.Close()
 		values := make([]uint64, cpus)
 		for i := range values {
 			values[i] = uint64(i + 1)
 		}
-		var got []uint64
-		if err := errors.Join(m.Put(uint32(3), values), m.Lookup(uint32(3), &got)); err != nil {
-			return fmt.Errorf("%s: %w", kind, err)
-		}
-		if err := same(kind.String(), got, values); err != nil {
-			return err
-		}
+		check(m.Put(uint32(3), values))
+		same(kind.String(), at[[]uint64](m, 3), values)
 	}
-	return nil
 }
 
 // queues push and pop values without keys.
-func queues() error {
+func queues() {
 	for kind, order := range map[ebpf.MapType][]uint32{ebpf.Queue: {1, 2, 3}, ebpf.Stack: {3, 2, 1}} {
-		m, err := newMap(kind, 0, 4, 3, 0)
-		if err != nil {
-			return err
-		}
+		m := newMap(kind, 0, 4, 3, 0)
 		defer m.Close()
 		for i := range uint32(3) {
-			if err := m.Put(nil, i+1); err != nil {
-				return err
-			}
+			check(m.Put(nil, i+1))
 		}
 		var got []uint32
 		for range 3 {
 			var v uint32
-			if err := m.LookupAndDelete(nil, &v); err != nil {
-				return err
-			}
+			check(m.LookupAndDelete(nil, &v))
 			got = append(got, v)
 		}
-		if err := same(kind.String(), got, order); err != nil {
-			return err
-		}
+		same(kind.String(), got, order)
 	}
-	return nil
 }
 
 // inner puts maps into maps.
-func inner() error {
+func inner() {
 	spec := &ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 4, MaxEntries: 2}
 	for _, kind := range []ebpf.MapType{ebpf.ArrayOfMaps, ebpf.HashOfMaps} {
-		outer, err := ebpf.NewMap(&ebpf.MapSpec{Type: kind, KeySize: 4, MaxEntries: 4, InnerMap: spec})
-		if err != nil {
-			return err
-		}
+		outer := got(ebpf.NewMap(&ebpf.MapSpec{Type: kind, KeySize: 4, MaxEntries: 4, InnerMap: spec}))
 		defer outer.Close()
-		in, err := ebpf.NewMap(spec)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(in.Put(uint32(1), uint32(42)), outer.Put(uint32(2), in), in.Close()); err != nil {
-			return fmt.Errorf("%s: %w", kind, err)
-		}
-		var found *ebpf.Map
-		if err := outer.Lookup(uint32(2), &found); err != nil {
-			return fmt.Errorf("%s: %w", kind, err)
-		}
-		var v uint32
-		err = found.Lookup(uint32(1), &v)
-		found.Close()
-		if err := errors.Join(err, want(kind.String(), v, 42), outer.Delete(uint32(2))); err != nil {
-			return err
-		}
+		in := got(ebpf.NewMap(spec))
+		check(in.Put(uint32(1), uint32(42)), outer.Put(uint32(2), in), in.Close())
+		found := at[*ebpf.Map](outer, 2)
+		defer found.Close()
+		want(kind.String(), at[uint32](found, 1), 42)
+		check(outer.Delete(uint32(2)))
 	}
-	return nil
 }
 
 // mapped reads and writes an array where it is mapped.
-func mapped() error {
-	m, err := newMap(ebpf.Array, 4, 8, 600, 1<<10)
-	if err != nil {
-		return err
-	}
+func mapped() {
+	m := newMap(ebpf.Array, 4, 8, 600, 1<<10)
 	defer m.Close()
-	mem, err := m.Memory()
-	if err != nil {
-		return err
-	}
-	if _, err := mem.WriteAt([]byte{0x55, 0x44, 0, 0, 0, 0, 0, 0}, 8*599); err != nil {
-		return err
-	}
-	var v uint64
-	if err := errors.Join(m.Lookup(uint32(599), &v), want("what was written there", v, 0x4455), m.Put(uint32(0), uint64(7))); err != nil {
-		return err
-	}
+	mem := got(m.Memory())
+	got(mem.WriteAt([]byte{0x55, 0x44, 0, 0, 0, 0, 0, 0}, 8*599))
+	want("what was written there", at[uint64](m, 599), 0x4455)
+	check(m.Put(uint32(0), uint64(7)))
 	b := make([]byte, 8)
-	_, err = mem.ReadAt(b, 0)
-	return errors.Join(err, want("what is read there", b[0], 7))
+	got(mem.ReadAt(b, 0))
+	want("what is read there", b[0], 7)
 }
 
 // frozen cannot be changed any more.
-func frozen() error {
-	m, err := newMap(ebpf.Array, 4, 4, 1, 0)
-	if err != nil {
-		return err
-	}
+func frozen() {
+	m := newMap(ebpf.Array, 4, 4, 1, 0)
 	defer m.Close()
-	if err := m.Freeze(); err != nil {
-		return err
-	}
+	check(m.Freeze())
 	if err := m.Put(uint32(0), uint32(1)); !errors.Is(err, os.ErrPermission) {
-		return fmt.Errorf("a map that is frozen was changed: %v", err)
+		fail("a map that is frozen was changed: %v", err)
 	}
-	info, err := m.Info()
-	if err != nil {
-		return err
-	}
-	return want("frozen", info.Frozen(), true)
+	want("frozen", got(m.Info()).Frozen(), true)
 }
 
 // freezing waits for the call that is writing: what is read after it stays.
-func freezing() error {
+func freezing() {
 	const last = 4095
-	m, err := newMap(ebpf.Array, 4, 4, last+1, 0)
-	if err != nil {
-		return err
-	}
+	m := newMap(ebpf.Array, 4, 4, last+1, 0)
 	defer m.Close()
 	keys := make([]uint32, last+1)
 	for i := range keys {
@@ -249,48 +203,33 @@ func freezing() error {
 			}
 		}
 	}()
-	var begun, then, now uint32
-	for err == nil && begun == 0 {
-		err = m.Lookup(uint32(0), &begun)
+	for at[uint32](m, 0) == 0 {
 	}
-	if err == nil {
-		err = m.Freeze()
-	}
+	err := m.Freeze()
 	for errors.Is(err, syscall.EBUSY) {
 		err = m.Freeze()
 	}
-	if err := errors.Join(err, m.Lookup(uint32(last), &then)); err != nil {
-		return err
-	}
+	check(err)
+	then := at[uint32](m, last)
 	if err := <-written; !errors.Is(err, os.ErrPermission) {
-		return fmt.Errorf("writing ended with %v", err)
+		fail("writing ended with %v", err)
 	}
-	return errors.Join(m.Lookup(uint32(last), &now), want("the value when it was frozen", now, then))
+	want("the value when it was frozen", at[uint32](m, last), then)
 }
 
 // pins find a map again by a file.
-func pins() error {
+func pins() {
 	const file = "/sys/fs/bpf/ebpf_test"
-	m, err := newMap(ebpf.Hash, 4, 4, 10, 0)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(m.Put(uint32(1), uint32(2)), m.Pin(file), m.Close()); err != nil {
-		return err
-	}
-	m, err = ebpf.LoadPinnedMap(file, nil)
-	if err != nil {
-		return err
-	}
+	m := newMap(ebpf.Hash, 4, 4, 10, 0)
+	check(m.Put(uint32(1), uint32(2)), m.Pin(file), m.Close())
+	m = got(ebpf.LoadPinnedMap(file, nil))
 	defer m.Close()
-	var v uint32
-	if err := errors.Join(m.Lookup(uint32(1), &v), want("what is in it", v, 2), m.Unpin()); err != nil {
-		return err
-	}
+	want("what is in it", at[uint32](m, 1), 2)
+	check(m.Unpin())
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("the file is still there: %v", err)
+		fail("the file is still there: %v", err)
 	}
-	id, ok := func() (ebpf.MapID, bool) { i, err := m.Info(); id, ok := i.ID(); return id, ok && err == nil }()
+	id, ok := got(m.Info()).ID()
 	var ids []ebpf.MapID
 	for last := ebpf.MapID(0); ; {
 		next, err := ebpf.MapGetNextID(last)
@@ -299,5 +238,5 @@ func pins() error {
 		}
 		ids, last = append(ids, next), next
 	}
-	return want("among the numbers", ok && slices.Contains(ids, id), true)
+	want("among the numbers", ok && slices.Contains(ids, id), true)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"syscall"
 
@@ -23,53 +22,36 @@ func goingOn(kind ebpf.ProgramType, next, counts *ebpf.Map, index int32) (*ebpf.
 }
 
 // returns runs a program with the argument 41.
-func returns(p *ebpf.Program, wanted uint32) error {
-	got, err := p.Run(&ebpf.RunOptions{Context: [1]uint64{41}})
-	return errors.Join(err, want("what it returns", got, wanted))
+func returns(p *ebpf.Program, wanted uint32) {
+	want("what it returns", got(p.Run(&ebpf.RunOptions{Context: [1]uint64{41}})), wanted)
 }
 
 // tails has programs continue as others.
-func tails() error {
-	next, err := newMap(ebpf.ProgramArray, 4, 4, 4, 0)
-	if err != nil {
-		return err
-	}
+func tails() {
+	next := newMap(ebpf.ProgramArray, 4, 4, 4, 0)
 	defer next.Close()
-	counts, err := newMap(ebpf.Array, 4, 8, 1, 0)
-	if err != nil {
-		return err
-	}
+	counts := newMap(ebpf.Array, 4, 8, 1, 0)
 	defer counts.Close()
-	first, err := goingOn(ebpf.RawTracepoint, next, nil, 1)
-	if err != nil {
-		return err
-	}
+	first := got(goingOn(ebpf.RawTracepoint, next, nil, 1))
 	defer first.Close()
-	self, err := goingOn(ebpf.RawTracepoint, next, counts, 0)
-	if err != nil {
-		return err
-	}
+	self := got(goingOn(ebpf.RawTracepoint, next, counts, 0))
 	defer self.Close()
-	last, err := load(ebpf.RawTracepoint, 0, asm.LoadMem(asm.R0, asm.R1, 0, asm.DWord), asm.Add.Imm(asm.R0, 1))
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(returns(first, 7), next.Put(uint32(1), last), last.Close(), returns(first, 42), next.Put(uint32(0), self), returns(self, 7)); err != nil {
-		return err
-	}
-	var runs uint64
-	if err := errors.Join(counts.Lookup(uint32(0), &runs), want("runs of one that goes on as itself", runs, 34)); err != nil {
-		return err
-	}
-	return errors.Join(elements(next, self), refusedTails(next), probedTails(), abandoned())
+	last := got(load(ebpf.RawTracepoint, 0, asm.LoadMem(asm.R0, asm.R1, 0, asm.DWord), asm.Add.Imm(asm.R0, 1)))
+	returns(first, 7)
+	check(next.Put(uint32(1), last), last.Close())
+	returns(first, 42)
+	check(next.Put(uint32(0), self))
+	returns(self, 7)
+	want("runs of one that continues as itself", at[uint64](counts, 0), 34)
+	elements(next, self)
+	refusedTails(next)
+	probedTails()
+	abandoned()
 }
 
 // elements of an array are programs, at each index one or none.
-func elements(next *ebpf.Map, self *ebpf.Program) error {
-	var found *ebpf.Program
-	if err := next.Lookup(uint32(0), &found); err != nil {
-		return err
-	}
+func elements(next *ebpf.Map, self *ebpf.Program) {
+	found := at[*ebpf.Program](next, 0)
 	defer found.Close()
 	a, _ := found.Info()
 	b, _ := self.Info()
@@ -78,23 +60,20 @@ func elements(next *ebpf.Map, self *ebpf.Program) error {
 	for ; err == nil; keys++ {
 		err = next.NextKey(key, &key)
 	}
-	none := next.Lookup(uint32(3), &found)
-	return errors.Join(want("what is there", a.Tag, b.Tag), want("keys", keys, 4), want("what is not there", errors.Is(none, ebpf.ErrKeyNotExist), true),
-		next.Delete(uint32(0)), want("what was removed", errors.Is(next.Delete(uint32(0)), ebpf.ErrKeyNotExist), true), returns(self, 7))
+	want("what is there", a.Tag, b.Tag)
+	want("keys", keys, 4)
+	want("what is not there", errors.Is(next.Lookup(uint32(3), new(*ebpf.Program)), ebpf.ErrKeyNotExist), true)
+	check(next.Delete(uint32(0)))
+	want("what was removed", errors.Is(next.Delete(uint32(0)), ebpf.ErrKeyNotExist), true)
+	returns(self, 7)
 }
 
 // refusedTails are programs that find something else, other descriptors and indices.
-func refusedTails(next *ebpf.Map) error {
-	other, err := load(ebpf.Kprobe, 0, asm.Mov.Imm(asm.R0, 0))
-	if err != nil {
-		return err
-	}
+func refusedTails(next *ebpf.Map) {
+	other := got(load(ebpf.Kprobe, 0, asm.Mov.Imm(asm.R0, 0)))
 	defer other.Close()
 	_, user := goingOn(ebpf.Kprobe, next, nil, 0)
-	again, err := goingOn(ebpf.RawTracepoint, next, nil, 0)
-	if err != nil {
-		return err
-	}
+	again := got(goingOn(ebpf.RawTracepoint, next, nil, 0))
 	defer again.Close()
 	for _, c := range []struct {
 		what  string
@@ -104,74 +83,40 @@ func refusedTails(next *ebpf.Map) error {
 		{"a program of another type", next.Put(uint32(0), other), syscall.EINVAL},
 		{"an array of another type's programs", user, syscall.EINVAL},
 		{"a map", next.Put(uint32(0), uint32(next.FD())), syscall.EINVAL},
-		{"an index behind the last", next.Put(uint32(4), again), syscall.E2BIG},
+		{"an index after the last", next.Put(uint32(4), again), syscall.E2BIG},
 		{"only a new program", next.Update(uint32(0), again, ebpf.UpdateNoExist), syscall.EINVAL},
 	} {
 		if !errors.Is(c.err, c.errno) {
-			return fmt.Errorf("%s: %v, want %v", c.what, c.err, c.errno)
+			fail("%s: %v, want %v", c.what, c.err, c.errno)
 		}
 	}
-	return nil
 }
 
 // probedTails: a program at a probe continues as one that counts.
-func probedTails() error {
-	next, err := newMap(ebpf.ProgramArray, 4, 4, 1, 0)
-	if err != nil {
-		return err
-	}
+func probedTails() {
+	next := newMap(ebpf.ProgramArray, 4, 4, 1, 0)
 	defer next.Close()
-	first, err := goingOn(ebpf.Kprobe, next, nil, 0)
-	if err != nil {
-		return err
-	}
+	first := got(goingOn(ebpf.Kprobe, next, nil, 0))
 	defer first.Close()
-	p, counts, err := counting(0)
-	if err != nil {
-		return err
-	}
+	p, counts := counting(0)
 	defer counts.Close()
-	if err := errors.Join(next.Put(uint32(0), p), p.Close()); err != nil {
-		return err
-	}
-	l, err := link.Kprobe("syscall_getppid", first, nil)
-	if err != nil {
-		return err
-	}
+	check(next.Put(uint32(0), p), p.Close())
+	l := got(link.Kprobe("syscall_getppid", first, nil))
 	for range 20 {
 		use()
 	}
-	var n uint64
-	return errors.Join(l.Close(), counts.Lookup(uint32(0), &n), want("calls", n >= 20, true))
+	check(l.Close())
+	want("calls", at[uint64](counts, 0) >= 20, true)
 }
 
 // abandoned: an array that only programs use has none any more, so that one that continues as itself is freed.
-func abandoned() error {
-	next, err := newMap(ebpf.ProgramArray, 4, 4, 1, 0)
-	if err != nil {
-		return err
+func abandoned() {
+	next := newMap(ebpf.ProgramArray, 4, 4, 1, 0)
+	self := got(goingOn(ebpf.RawTracepoint, next, nil, 0))
+	id, _ := got(self.Info()).ID()
+	check(next.Put(uint32(0), self), self.Close())
+	check(got(ebpf.NewProgramFromID(id)).Close(), next.Close())
+	if _, err := ebpf.NewProgramFromID(id); !errors.Is(err, os.ErrNotExist) {
+		fail("a program in an array that nothing holds: %v", err)
 	}
-	self, err := goingOn(ebpf.RawTracepoint, next, nil, 0)
-	if err != nil {
-		return err
-	}
-	info, err := self.Info()
-	if err != nil {
-		return err
-	}
-	id, _ := info.ID()
-	if err := errors.Join(next.Put(uint32(0), self), self.Close()); err != nil {
-		return err
-	}
-	kept, err := ebpf.NewProgramFromID(id)
-	if err != nil {
-		return fmt.Errorf("a program in an array: %w", err)
-	}
-	if err := errors.Join(kept.Close(), next.Close()); err != nil {
-		return err
-	}
-	if _, err = ebpf.NewProgramFromID(id); !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("a program in an array that nobody holds: %v", err)
-	}
-	return nil
 }

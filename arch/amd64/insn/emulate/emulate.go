@@ -36,7 +36,7 @@ type Op struct {
 	in     insn.Inst
 	mem    insn.Mem // operand of an indirect branch, if
 	hasMem bool
-	next   uint64 // the address behind the instruction
+	next   uint64 // the address after the instruction
 	target uint64 // of a direct branch
 }
 

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sonde/qemu/machine"
+	"sonde/qemu/web"
+)
+
+// connected is a kernel at its prompt, and the agent at its second port.
+func connected(t *testing.T, c machine.Config) (*console, *web.Agent) {
+	t.Helper()
+	link, err := machine.NewAgent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Agent = link
+	con := startConsole(t, c)
+	t.Cleanup(func() { link.Close() })
+	a := web.NewAgent(link, nil)
+	select {
+	case <-a.Changed:
+	case <-a.Gone:
+		t.Fatal("the line has ended")
+	case <-time.After(bootLimit / 3):
+		t.Fatal("the kernel does not say who it is")
+	}
+	return con, a
+}
+
+// agentSays runs a command by the agent, and returns what it prints.
+func agentSays(t *testing.T, a *web.Agent, words ...string) (out, errs string, status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), bootLimit/3)
+	defer cancel()
+	var o, e bytes.Buffer
+	status, err := a.Run(ctx, words, &o, &e)
+	if err != nil {
+		t.Fatalf("%.100q: %v", words, err)
+	}
+	return o.String(), e.String(), status
+}
+
+// lines is a writer that passes on each line.
+type lines struct {
+	mu  sync.Mutex
+	buf []byte
+	f   func(line string)
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buf = append(l.buf, b...)
+	for {
+		line, rest, ok := bytes.Cut(l.buf, []byte("\n"))
+		if !ok {
+			return len(b), nil
+		}
+		l.f(string(line))
+		l.buf = rest
+	}
+}
+
+// TestAgent has the kernel run commands by the agent, several at once, beside what is typed at its prompt.
+func TestAgent(t *testing.T) {
+	runsBeside(t)
+	for _, c := range []machine.Config{{Machine: "q35", SMP: 1}, {Machine: "q35", SMP: 4}, {Machine: "microvm", SMP: 2}} {
+		t.Run(c.Machine, func(t *testing.T) {
+			con, a := connected(t, c)
+			if hello, here := a.Kernel(); !here || hello.CPUs != c.SMP || hello.Symbols == 0 || hello.Boot == 0 {
+				t.Errorf("%+v, %v", hello, here)
+			}
+			if out, _, status := agentSays(t, a, "cat", "/proc/version"); !strings.HasPrefix(out, "sonde version ") || status != 0 {
+				t.Errorf("%q, status %d", out, status)
+			}
+			if out, errs, status := agentSays(t, a, "sh", "-c", "echo out; echo wrong >&2; exit 7"); out != "out\n" || errs != "wrong\n" || status != 7 {
+				t.Errorf("%q, %q, status %d", out, errs, status)
+			}
+			if _, errs, status := agentSays(t, a, "nosuchcommand"); !strings.Contains(errs, "command not found") || status != 127 {
+				t.Errorf("%q, status %d", errs, status)
+			}
+			long := strings.Repeat("x y ", 5000) // many messages in both directions
+			if out, _, _ := agentSays(t, a, "echo", long, "<b>", "$(ls)", ">f"); out != long+" <b> $(ls) >f\n" {
+				t.Errorf("%d bytes of %d", len(out), len(long))
+			}
+			con.enter("echo at the prompt")
+			con.see(`(?m)^at the prompt\r?$`)
+			t.Run("counts", func(t *testing.T) { countsCalls(t, a) })
+			t.Run("ends", func(t *testing.T) { ends(t, a) })
+		})
+	}
+}
+
+// countsCalls: what a script counts is what a program calls, and the agent itself calls nothing of the files.
+func countsCalls(t *testing.T, a *web.Agent) {
+	const calls = 250
+	ctx, cancel := context.WithTimeout(context.Background(), bootLimit/3)
+	defer cancel()
+	counts := make(chan float64, 1000)
+	began := make(chan struct{}, 1000)
+	done := make(chan error, 1)
+	go func() {
+		_, err := a.Run(ctx, []string{"bt", "-q", "-f", "json", "-e",
+			`BEGIN { @ = sum(0); print(@); } kprobe:vfs.Write { @ = sum(1); } interval:ms:200 { print(@); }`}, &lines{f: func(line string) {
+			var v struct {
+				Type string
+				Data map[string]float64
+			}
+			if json.Unmarshal([]byte(line), &v) == nil && v.Type == "map" {
+				began <- struct{}{}
+				counts <- v.Data["@"]
+			}
+		}}, io.Discard)
+		done <- err
+	}()
+	for range 5 { // some intervals in which only the agent runs
+		select {
+		case <-began:
+		case <-ctx.Done():
+			t.Fatal("no counts come")
+		}
+	}
+	for len(counts) > 0 {
+		if n := <-counts; n != 0 {
+			t.Errorf("%v calls before there was a program: the agent counts itself", n)
+		}
+	}
+	if _, errs, status := agentSays(t, a, "sh", "-c", "i=0; while [ $i -lt 250 ]; do printf x; i=$((i+1)); done"); status != 0 {
+		t.Fatalf("status %d: %s", status, errs)
+	}
+	n := 0.0
+	for n < calls {
+		select {
+		case n = <-counts:
+		case <-ctx.Done():
+			t.Fatalf("%v of %d calls were counted", n, calls)
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	for len(counts) > 0 {
+		n = <-counts
+	}
+	if n != calls {
+		t.Errorf("%v calls were counted, of %d", n, calls)
+	}
+	if out, _, _ := agentSays(t, a, "cat", "/sys/kernel/debug/attach/links"); strings.Contains(out, "vfs.Write") {
+		t.Errorf("the script has ended, and its probe is there: %s", out)
+	}
+}
+
+// ends: ^C ends a program; of more commands than there may be, one is refused; and all end when nobody is there.
+func ends(t *testing.T, a *web.Agent) {
+	var all sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	refused := make(chan *web.Refusal, 100)
+	for range 70 {
+		all.Go(func() {
+			var r *web.Refusal
+			if _, err := a.Run(ctx, []string{"sleep", "1000"}, io.Discard, io.Discard); errors.As(err, &r) {
+				refused <- r
+			}
+		})
+	}
+	for range 70 - 64 {
+		select {
+		case r := <-refused:
+			if !strings.Contains(r.Why, "64 commands run already") {
+				t.Error(r)
+			}
+		case <-time.After(bootLimit / 3):
+			t.Fatal("none of 70 commands was refused")
+		}
+	}
+	cancel()
+	all.Wait()
+	if out, _, _ := agentSays(t, a, "echo", "still", "there"); out != "still there\n" {
+		t.Errorf("%q", out)
+	}
+}

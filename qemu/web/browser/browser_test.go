@@ -1,0 +1,310 @@
+// Package browser tests the page in Chromium. It is a module of its own, so that the kernel's does not get chromedp.
+package browser
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// patience ends what hangs; nothing depends on how fast it is.
+const patience = 2 * time.Minute
+
+// launched is the command that serves the page, and its address.
+func launched(t *testing.T) (address string, stop func()) {
+	t.Helper()
+	if a := os.Getenv("SONDE_PAGE"); a != "" {
+		return a, func() {}
+	}
+	file := filepath.Join(t.TempDir(), "fake")
+	build := exec.Command("go", "build", "-o", file, "./qemu/web/fake")
+	build.Dir = "../../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	c := exec.Command(file)
+	c.Dir = "../../.."
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop = sync.OnceFunc(func() { c.Process.Kill(); c.Wait() })
+	t.Cleanup(stop)
+	return strings.Fields(line)[1], stop
+}
+
+// A tab is one of the browser's.
+type tab struct {
+	*testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	wrong    []string // what the browser complains about; guarded by mu
+	requests []string // to elsewhere; guarded by mu
+}
+
+// browser starts Chromium, or the browser that the environment names.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	path, err := exec.LookPath(cmp.Or(os.Getenv("CHROMIUM"), "chromium"))
+	if err != nil {
+		t.Skip("skipped: no chromium")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.DisableGPU,
+		chromedp.Flag("disable-background-networking", true), chromedp.WindowSize(1280, 900))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil { // starts it; tabs are of this browser then
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// open opens an address in a new tab.
+func open(t *testing.T, ctx context.Context, address string) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	b := &tab{T: t, ctx: ctx}
+	if err := chromedp.Listen(ctx, func(e any) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch e := e.(type) {
+		case *runtime.EventExceptionThrown:
+			b.wrong = append(b.wrong, fmt.Sprintf("%+v", e.ExceptionDetails.Exception))
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.EntryLevelError {
+				b.wrong = append(b.wrong, e.Entry.Text+" "+e.Entry.URL)
+			}
+		case *network.EventRequestWillBeSent:
+			if u := e.Request.URL; !strings.HasPrefix(u, "http://127.0.0.1:") && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "blob:") {
+				b.requests = append(b.requests, u)
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.Navigate(address))
+	t.Cleanup(func() { // before the tab is closed
+		if t.Failed() {
+			b.picture(filepath.Join(os.TempDir(), "sonde-"+strings.ReplaceAll(t.Name(), "/", "-")+".png"))
+		}
+	})
+	return b
+}
+
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// until waits until an expression is true in the page.
+func (b *tab) until(expression string) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Poll[chromedp.Void]("Boolean("+expression+")", chromedp.WithPollingTimeout(patience))); err != nil {
+		said, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.getElementById("said")?.textContent + " | " + document.getElementById("kernel")?.textContent`))
+		b.Fatalf("%s does not become true: %v; the page says %q", expression, err, said)
+	}
+}
+
+// is evaluates an expression of the page.
+func (b *tab) is(expression string) string {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[string]("String("+expression+")"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return v
+}
+
+// script executes JavaScript.
+func script(text string) chromedp.Action[chromedp.Void] {
+	return chromedp.Evaluate[chromedp.Void](text)
+}
+
+// submit sends a form as its button does.
+func submit(form string) chromedp.Action[chromedp.Void] {
+	return script("document.querySelector(" + strconv.Quote(form) + ").requestSubmit()")
+}
+
+func (b *tab) press(keys ...string) {
+	b.Helper()
+	b.do(script(`document.activeElement.blur()`))
+	for _, k := range keys {
+		b.do(chromedp.KeyEvent(k))
+	}
+}
+
+func (b *tab) picture(file string) {
+	if png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot()); err == nil {
+		os.WriteFile(file, png, 0o644)
+		b.Logf("see %s", file)
+	}
+}
+
+const counted = `Number(document.querySelector("#L33 output")?.textContent) `
+
+// TestPage is what a new user does: find a function, click a line, see it count, run a command, record a hit and step
+// through it, and stop.
+func TestPage(t *testing.T) {
+	address, _ := launched(t)
+	b := open(t, browser(t), address)
+	b.until(`document.querySelector("#kernel").textContent.includes("2 CPUs")`)
+	if u := b.is("location.href"); strings.Contains(u, "t=") {
+		t.Errorf("the token is in the address: %s", u)
+	}
+	b.do(chromedp.SendKeys("#q", "vfs.Read"))
+	b.until(`document.querySelector("#found button")?.textContent === "sonde/kernel/vfs.Read"`)
+	b.do(chromedp.SendKeys("#q", kb.Enter))
+	b.until(`document.querySelector("#L33 .mark")?.textContent === "↷"`)
+	b.do(chromedp.Click("#L33 .mark"), chromedp.SendKeys("#line", "cat /proc/version"+kb.Enter))
+	for n := 0; n < 100 && b.is(counted+"> 0") != "true"; n++ { // a command may end before the script has begun
+		b.do(submit("#run"))
+		b.until(`document.querySelector("#ran pre").textContent.includes("status 0")`)
+	}
+	b.until(counted + "> 0")
+	b.until(`document.querySelector("#ran pre").textContent.includes("status 0")`)
+	if c := b.is(`document.querySelector("#ran pre").textContent`); len(c) < 20 {
+		t.Errorf("the command printed %q", c)
+	}
+	b.do(submit("#record"))
+	b.until(`document.querySelectorAll(".rp-frame").length > 3`)
+	b.press(kb.ArrowRight, kb.ArrowRight)
+	b.until(`document.querySelector(".rp-status").textContent.startsWith("3 of ")`)
+	if p := os.Getenv("SONDE_PICTURE"); p != "" {
+		b.picture(p)
+	}
+	b.press("h", kb.ArrowRight)
+	b.until(`[...document.querySelectorAll(".rp-guess")].some(at => !at.hidden && at.offsetParent)`)
+	b.press("h")
+	b.press(" ")
+	frozen := b.is(counted)
+	b.until(`document.querySelector("#said").textContent.startsWith("frozen")`)
+	if now := b.is(counted); now != frozen {
+		t.Errorf("%s, %s: it is frozen", frozen, now)
+	}
+	b.press(" ")
+
+	b.do(chromedp.Reload()) // the address brings all of it back
+	b.until(`state.page > 1 && ` + counted + `>= 0 && document.querySelector("#L33.counts") !== null`)
+	b.do(chromedp.Click("#L33 .mark"))
+	b.until(`document.querySelector("#L33.counts") === null`)
+
+	for _, kind := range []string{"hist", "stacks", "timeline"} {
+		b.do(chromedp.Click("#tab-"+kind), submit("#"+kind+" form"))
+		if kind == "timeline" || os.Getenv("SONDE_PAGE") != "" { // something has to happen
+			b.do(chromedp.SetValue("#line", "while true; do cat /proc/version; sleep 0.2; done"), submit("#run"))
+		}
+		b.until(`document.querySelector("#` + kind + ` svg") !== null`)
+		if p := os.Getenv("SONDE_PICTURE"); p != "" {
+			b.picture(strings.TrimSuffix(p, ".png") + "-" + kind + ".png")
+		}
+		b.do(chromedp.Click("#" + kind + " [name=stop]"))
+		b.until(`document.querySelector("#` + kind + ` [name=stop]").disabled`)
+	}
+	b.do(chromedp.Click("#tab-log"))
+	b.until(`document.querySelector("#log pre").textContent.includes("booting")`)
+	b.do(chromedp.Click("#tab-probes"))
+	b.until(`document.querySelector("#probes pre").textContent.length > 10`)
+	b.press("d", "p")
+	if b.is(`document.body.className + document.documentElement.dataset.theme`) != "presentsdark" {
+		t.Error("no presentation in the dark")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.wrong)+len(b.requests) > 0 {
+		t.Errorf("the browser complains: %q; requests to elsewhere: %q", b.wrong, b.requests)
+	}
+}
+
+// TestNarrow: on 360 pixels nothing is wider than the screen, everything has a name and is reached by Tab.
+func TestNarrow(t *testing.T) {
+	address, _ := launched(t)
+	b := open(t, browser(t), address)
+	b.do(chromedp.EmulateViewport(360, 740))
+	b.until(`document.querySelector("#kernel").textContent.includes("CPUs")`)
+	b.do(chromedp.SetValue("#q", "vfs.Read"), submit("#find"))
+	b.until(`document.querySelector("#L33 .mark") !== null`)
+	if w := b.is("document.documentElement.scrollWidth"); w != "360" {
+		t.Errorf("the page is %s pixels wide, on 360: %s", w, b.is(`[...document.querySelectorAll("*")].filter(e => e.getBoundingClientRect().right > 361 && !e.closest(".code")).map(e => e.tagName + "#" + e.id + "." + e.className).join()`))
+	}
+	nameless := b.is(`[...document.querySelectorAll("button, input, select, textarea, [role=tab], svg")].filter(e => !(e.getAttribute("aria-label") || e.labels?.length || e.textContent.trim() || e.title)).map(e => e.outerHTML).join()`)
+	if nameless != "" {
+		t.Errorf("without a name: %s", nameless)
+	}
+	if p := os.Getenv("SONDE_PICTURE"); p != "" {
+		b.picture(strings.TrimSuffix(p, ".png") + "-narrow.png")
+	}
+}
+
+// TestTabs: a fifth tab is told why it gets nothing, a closed one makes room, and a stranger's browser gets nothing.
+func TestTabs(t *testing.T) {
+	address, _ := launched(t)
+	ctx := browser(t)
+	first := open(t, ctx, address)
+	base := first.is("location.origin")
+	tabs := []*tab{first}
+	for range 3 {
+		tabs = append(tabs, open(t, ctx, base))
+	}
+	for _, b := range tabs {
+		b.until(`document.querySelector("#kernel").textContent.includes("CPUs")`)
+	}
+	fifth := open(t, ctx, base)
+	fifth.until(`document.querySelector("#said").textContent.includes("close one")`)
+	chromedp.Cancel(tabs[3].ctx)
+	fifth.until(`fetch("/", {method: "HEAD"}) && true`)
+	for n := 0; ; n++ {
+		fifth.do(chromedp.Reload())
+		fifth.until(`/close one/.test(document.querySelector("#said").textContent) || document.querySelector("#kernel").textContent.includes("CPUs")`)
+		if strings.Contains(fifth.is(`document.querySelector("#kernel").textContent`), "CPUs") {
+			break
+		}
+		if n > 100 {
+			t.Fatal("a tab was closed, and its place is not free")
+		}
+	}
+	stranger := open(t, browser(t), base)
+	if !strings.Contains(stranger.is("document.body.textContent"), "open the address that the launcher has printed") {
+		t.Error("a browser without the token sees a page")
+	}
+	wrong := open(t, browser(t), base+"/?t="+fmt.Sprintf("%032d", 7))
+	if !strings.Contains(wrong.is("document.body.textContent"), "not the address") {
+		t.Error("a wrong token is let in")
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestWeb is the launcher with -web, as a browser sees it: the address lets in, the source has the kernel's marks, and
+// a line counts the calls of a program.
+func TestWeb(t *testing.T) {
+	runsBeside(t)
+	path, err := launcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(path, "-web", "-timeout", "0", "-c", "sleep 100000")
+	errs, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
+	in := bufio.NewReader(errs)
+	address := ""
+	for address == "" {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			t.Fatal("no address is printed")
+		}
+		address = regexp.MustCompile(`http://127\.0\.0\.1:\d+/\?t=[0-9a-f]{32}`).FindString(line)
+	}
+	go io.Copy(io.Discard, in)
+	base, _, _ := strings.Cut(address, "/?")
+	jar, _ := cookiejar.New(nil)
+	browser := &http.Client{Jar: jar, Timeout: bootLimit / 3}
+	read := func(a *http.Response, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		b, _ := io.ReadAll(a.Body)
+		if a.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s", a.Status, b)
+		}
+		return string(b)
+	}
+	if page := read(browser.Get(address)); !strings.Contains(page, "<title>sonde</title>") {
+		t.Errorf("%.200q", page)
+	}
+	events, err := (&http.Client{Jar: jar}).Get(base + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Body.Close()
+	stream := bufio.NewReader(events.Body)
+	type event struct {
+		ID, Page int
+		Kind     string
+		N        float64
+		Here     bool
+	}
+	next := func(fits func(e event) bool) (e event) {
+		t.Helper()
+		for {
+			line, err := stream.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			e = event{}
+			if data, ok := strings.CutPrefix(line, "data: "); ok && json.Unmarshal([]byte(data), &e) == nil && fits(e) {
+				return e
+			}
+		}
+	}
+	page := next(func(e event) bool { return e.Kind == "page" }).Page
+	next(func(e event) bool { return e.Kind == "kernel" && e.Here })
+	if source := read(browser.Get(base + "/source?f=vfs.Write")); !strings.Contains(source, `data-mark=\"jump\"`) || !strings.Contains(source, `func`) {
+		t.Errorf("%s", source)
+	}
+	start := func(kind, place, script string) (id int) {
+		b, _ := json.Marshal(map[string]any{"page": page, "kind": kind, "place": place, "script": script})
+		var v struct{ ID int }
+		json.Unmarshal([]byte(read(browser.Post(base+"/start", "application/json", strings.NewReader(string(b))))), &v)
+		return v.ID
+	}
+	count := start("count", "kprobe:vfs.Write", "")
+	for range 2 { // the first one is printed before the script counts
+		next(func(e event) bool { return e.ID == count && e.Kind == "count" && e.N == 0 })
+	}
+	program := start("line", "", "i=0; while [ $i -lt 100 ]; do printf x; i=$((i+1)); done")
+	if e := next(func(e event) bool { return e.ID == program && e.Kind == "end" }); e.N != 0 {
+		t.Errorf("status %v", e.N)
+	}
+	next(func(e event) bool { return e.ID == count && e.Kind == "count" }) // may be from before the end
+	if e := next(func(e event) bool { return e.ID == count && e.Kind == "count" }); e.N != 100 {
+		t.Errorf("%v calls were counted, of 100", e.N)
+	}
+}
