@@ -1,6 +1,6 @@
 #!/bin/sh
 # students.sh DIR CLASS: make the repository that the students of a class get: this commit, without
-# solutions, hidden tests, wrong solutions, and what tests them.
+# solutions, hidden tests, wrong solutions, what tests them, and slides, whose notes have answers.
 set -eu
 dir=${1-} class=${2-}
 if [ -z "$dir" ] || [ -z "$class" ]; then
@@ -15,12 +15,16 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$dir"
 git -C "$root" archive HEAD | tar -x -C "$dir"
 cd "$dir/course"
-rm -rf solutions hidden wrong grade/testdata grade/*_test.go INSTRUCTOR.md students.sh
+rm -rf solutions hidden wrong slides grade/testdata grade/*_test.go book/*_test.go INSTRUCTOR.md plans.md points.md cheating.md students.sh
 # README.md tells students nothing about what they have not got.
 sed '/^\*\*Solutions/,/^$/d; /^## For those who teach/,$d' README.md >README.new
 mv README.new README.md
 echo "$class" >class.txt
+mv workflow.yml ../.github/workflows/grade.yml
 cd ..
+rm .github/workflows/test.yml
+echo "/build/
+/lab/*.saved-*" >.gitignore # labs are handed in by pushing them
 git init -q
 git add -A
 git -c user.name=course -c user.email=course@localhost commit -qm "The labs of class $class"

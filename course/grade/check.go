@@ -105,7 +105,7 @@ func (g *grader) compare(t *Test, o *output, work report) (expected, got string)
 	return "", ""
 }
 
-// fewer checks that the last line that begins as a test says, "{work.x} BEGINNING", goes on with a number
+// fewer checks that the last line that begins as a test says, "{work.x} BEGINNING", continues with a number
 // that is less than that of the workload, and not 0.
 func fewer(lines []string, test string, known map[string]string) (expected, got string) {
 	key, beginning, _ := strings.Cut(test, " ")

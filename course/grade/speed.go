@@ -11,7 +11,7 @@ const (
 // margin is how many times as long as on the reference machine, slowed by the factor, a test may take.
 const margin = 3
 
-// maxFactor is how much slower than the reference a machine may be. Tests allow more: nobody gets points
+// maxFactor is how much slower than the reference a machine may be. Tests allow more: no one gets points
 // from them.
 var maxFactor = 50.0
 

@@ -4,19 +4,29 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
+
+	"sonde/qemu/machine"
 )
 
 // watch grades whenever a file of the lab is saved, and shows the first failure only, until the user
 // leaves.
 func watch(o options) int {
-	keys := make(chan string)
+	defer singleKeys()()
+	keys := make(chan byte)
 	go func() {
 		defer close(keys)
-		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-			keys <- strings.TrimSpace(in.Text())
+		for in := bufio.NewReader(os.Stdin); ; {
+			key, err := in.ReadByte()
+			if err != nil {
+				return
+			}
+			keys <- key
 		}
 	}()
 	lab, err := readLab(o.root, o.lab)
@@ -29,7 +39,7 @@ func watch(o options) int {
 	for {
 		select {
 		case key, ok := <-keys:
-			if !ok || key == "q" {
+			if !ok || key == 'q' {
 				return w.last.status(nil)
 			}
 			w.press(key)
@@ -39,6 +49,28 @@ func watch(o options) int {
 			}
 		}
 	}
+}
+
+// singleKeys has a terminal give us each key as it is pressed, and returns what undoes that. Where stty is
+// not known, the keys come with Enter.
+func singleKeys() (restore func()) {
+	stty := func(args ...string) error {
+		cmd := exec.Command("stty", args...)
+		cmd.Stdin = os.Stdin
+		return cmd.Run()
+	}
+	if stty("-icanon", "-echo", "min", "1") != nil {
+		return func() {}
+	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	restore = func() { stty("icanon", "echo") }
+	go func() {
+		<-stop
+		restore()
+		os.Exit(machine.StatusInterrupt)
+	}()
+	return restore
 }
 
 // A watcher shows one failure at a time.
@@ -95,19 +127,31 @@ func (w *watcher) show() {
 		fmt.Println(indent(w.last.unbuilt, 2))
 	case len(list) > 0:
 		w.last.row(os.Stdout, list[w.at%len(list)])
+	default:
+		w.complete()
 	}
-	fmt.Println("save to try again; Enter behind: h a hint, n the next failure, a all, q quit")
+	fmt.Println("save to try again; keys: h a hint, n the next failure, a all, q quit")
 }
 
-func (w *watcher) press(key string) {
+// complete says what comes after the last of the points that can be seen.
+func (w *watcher) complete() {
+	if w.lab.Hidden != "" {
+		fmt.Println("hidden, and not run here:", w.lab.Hidden)
+	}
+	if next, err := readLab(w.root, w.lab.N+1); err == nil {
+		fmt.Printf("next: make lab LAB=%d, %s\n", next.N, next.Title)
+	}
+}
+
+func (w *watcher) press(key byte) {
 	list := w.failures()
 	switch {
-	case key == "a":
+	case key == 'a':
 		w.last.print(os.Stdout)
-	case key == "n":
+	case key == 'n':
 		w.at, w.hints = w.at+1, 0
 		w.show()
-	case key == "h" && len(list) > 0:
+	case key == 'h' && len(list) > 0:
 		hints := w.lab.hints(list[w.at%len(list)].Test.ID)
 		if w.hints < len(hints) {
 			w.hints++
@@ -115,8 +159,6 @@ func (w *watcher) press(key string) {
 		for _, h := range hints[:w.hints] {
 			fmt.Println(h)
 		}
-	default:
-		w.show()
 	}
 }
 

@@ -212,7 +212,7 @@ func acting(question string) ([]act, error) {
 	return acts, nil
 }
 
-// plain is what a call of each function took when nobody asked, in instructions.
+// plain is what a call of each function took when nothing asked, in instructions.
 var plain = map[string]int64{}
 
 // toll measures what asking costs, for each call of a function that a question is about: QUESTION,CALLS. The
