@@ -99,15 +99,13 @@ func (l *Link) Lost() uint32 {
 // nothing comes costs nothing.
 func (l *Link) Serve(take func(wire.Message)) {
 	r := wire.Reader{Rest: l.rest}
-	for {
+	for late := false; ; late = !l.in.event.Wait(int64(r.Patience())) {
+		came := false
 		for c, ok := l.in.next(); ok; c, ok = l.in.next() {
 			r.Feed([]byte{byte(c)}, take)
+			came = true
 		}
-		wait := int64(-1)
-		if r.Waits() {
-			wait = int64(wire.Patience)
-		}
-		if !l.in.event.Wait(wait) {
+		if late && !came { // this goroutine may have waited for a CPU while all came
 			r.GiveUp()
 		}
 	}

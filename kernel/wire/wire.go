@@ -1,9 +1,10 @@
 // Package wire carries messages over a serial line, between the kernel and a program on another machine:
 //
-//	0  COBS of ( kind 1, id 2, data of up to 240 bytes, CRC-32 4 )  0        little-endian
+//	0  0  COBS of ( kind 1, id 2, data of up to 240 bytes, CRC-32 4 )  0        little-endian
 //
-// A lost byte loses two messages at most, and what is between messages is a terminal's. COBS has one block, since
-// no message is longer than it can have. Both ends use this package.
+// Two zeros, since a terminal sends one for Ctrl-Space. A lost byte loses two messages at most, and what is between
+// messages is a terminal's. COBS has one block, since no message is longer than it can have. Both ends use this
+// package.
 //
 // A command must run once and whole, though messages are lost. So it carries the CRC of all its words, since it would
 // else run as a shorter one where a part is lost; and who hears neither that it has begun nor that it has ended asks.
@@ -44,8 +45,13 @@ const (
 	Damaged = syscall.EILSEQ // the words are not those that the CRC-32 is of
 )
 
-// Patience is how long a message may take to arrive that has begun: what takes longer is the terminal's.
-const Patience = 250 * time.Millisecond
+// How long the rest of a message may take that has begun: what takes longer is the terminal's. One zero may be
+// Ctrl-Space or a break of the line, after which something is typed; two are the beginning of a message, whose rest a
+// host with much to do may take seconds to pass on.
+const (
+	patience = 250 * time.Millisecond
+	longest  = 10 * time.Second
+)
 
 // Most is how many bytes of data a message may have.
 const Most = 240
@@ -53,8 +59,8 @@ const Most = 240
 const (
 	head = 3 // kind and id
 	tail = 4 // the CRC
-	// longest is a message between its zeros.
-	longest = 1 + head + Most + tail
+	// room is for a message between its zeros.
+	room = 1 + head + Most + tail
 )
 
 // Message is one message.
@@ -71,7 +77,7 @@ func Append(b []byte, m Message) []byte {
 	binary.LittleEndian.PutUint16(raw[1:], m.ID)
 	n := head + copy(raw[head:head+Most], m.Data)
 	binary.LittleEndian.PutUint32(raw[n:], crc32.ChecksumIEEE(raw[:n]))
-	b = append(b, 0, 0)
+	b = append(b, 0, 0, 0)
 	count := len(b) - 1 // where the distance to the next zero is noted
 	for _, c := range raw[:n+tail] {
 		if c == 0 {
@@ -90,22 +96,22 @@ type Reader struct {
 	Rest func(b []byte) // gets what is between messages; nil: it is dropped
 	Bad  int            // what began as a message and was none
 
-	in  bool // after a zero
-	buf []byte
+	zeros int // before buf: 0, it is no message; 1; or 2, for more too
+	buf   []byte
 }
 
 // Feed takes bytes, and calls f with each message; its data are f's until it returns.
 func (r *Reader) Feed(b []byte, f func(Message)) {
 	for _, c := range b {
 		switch {
-		case c != 0 && !r.in:
+		case c != 0 && r.zeros == 0:
 			r.rest([]byte{c})
 		case c != 0:
-			if r.buf = append(r.buf, c); len(r.buf) > longest {
+			if r.buf = append(r.buf, c); len(r.buf) > room {
 				r.GiveUp()
 			}
 		case len(r.buf) == 0:
-			r.in = true
+			r.zeros = min(r.zeros+1, 2)
 		default:
 			m, ok := decode(r.buf)
 			if ok {
@@ -113,21 +119,31 @@ func (r *Reader) Feed(b []byte, f func(Message)) {
 			} else {
 				r.Bad++ // this zero may begin the next one
 			}
-			r.in, r.buf = !ok, r.buf[:0]
+			r.zeros, r.buf = 0, r.buf[:0]
+			if !ok {
+				r.zeros = 1
+			}
 		}
 	}
 }
 
-// Waits reports whether a message has begun that is not complete.
-func (r *Reader) Waits() bool { return r.in }
+// Patience is how long to wait for what comes next before GiveUp; negative: for ever, since no message has begun.
+func (r *Reader) Patience() time.Duration {
+	switch r.zeros {
+	case 0:
+		return -1
+	case 1:
+		return patience
+	}
+	return longest
+}
 
 // GiveUp passes on as the terminal's what has begun as a message.
 func (r *Reader) GiveUp() {
-	if r.in {
-		r.in = false
+	if r.zeros > 0 {
 		r.Bad++
-		r.rest(append([]byte{0}, r.buf...))
-		r.buf = r.buf[:0]
+		r.rest(append(make([]byte, r.zeros), r.buf...))
+		r.zeros, r.buf = 0, r.buf[:0]
 	}
 }
 

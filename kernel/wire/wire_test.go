@@ -71,18 +71,39 @@ func TestAZeroThatIsTyped(t *testing.T) {
 	var rest []byte
 	r := Reader{Rest: func(b []byte) { rest = append(rest, b...) }}
 	r.Feed([]byte("a\x00bc"), func(m Message) { t.Error(m) })
-	if !r.Waits() || string(rest) != "a" {
-		t.Fatalf("%v, %q", r.Waits(), rest)
+	if r.Patience() != patience || string(rest) != "a" {
+		t.Fatalf("%v, %q", r.Patience(), rest)
 	}
 	r.GiveUp()
 	r.Feed([]byte("d"), func(m Message) { t.Error(m) })
-	if r.Waits() || string(rest) != "a\x00bcd" {
+	if r.Patience() >= 0 || string(rest) != "a\x00bcd" {
 		t.Errorf("%q", rest)
 	}
 	rest = nil
 	long := append([]byte{0}, bytes.Repeat([]byte{'x'}, 1000)...)
 	if r.Feed(long, func(m Message) { t.Error(m) }); !bytes.Equal(rest, long) {
 		t.Errorf("%d bytes of %d that are no message", len(rest), len(long))
+	}
+}
+
+// TestSlowMessage: what begins as messages do has longer than what is typed after one zero, and arrives in pieces.
+func TestSlowMessage(t *testing.T) {
+	r := Reader{Rest: func(b []byte) { t.Errorf("%q is the terminal's", b) }}
+	got := 0
+	b := Append(nil, Message{Run, 1, []byte("a\x00")})
+	for i := range b {
+		r.Feed(b[i:i+1], func(Message) { got++ })
+		if i > 0 && i < len(b)-1 && r.Patience() != longest {
+			t.Errorf("after %d bytes of %d: %v", i+1, len(b), r.Patience())
+		}
+	}
+	if got != 1 || r.Patience() >= 0 {
+		t.Errorf("%d messages, %v", got, r.Patience())
+	}
+	r.Rest = nil
+	r.Feed(make([]byte, 1000), nil)
+	if r.GiveUp(); r.Patience() >= 0 {
+		t.Error("a line that breaks for long is waited for")
 	}
 }
 

@@ -156,8 +156,8 @@ func (a *Agent) read(from <-chan []byte) {
 		case <-late:
 			r.GiveUp()
 		}
-		if late = nil; r.Waits() {
-			late = time.After(doubt) // on a busy host a message may take long
+		if late = nil; r.Patience() >= 0 {
+			late = time.After(max(doubt, r.Patience())) // on a busy host a message may take long
 		}
 	}
 }
