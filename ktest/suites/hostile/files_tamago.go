@@ -52,7 +52,6 @@ func binaryToEveryFile(t *suites.T) {
 				}
 			}
 		})
-		disableEvents(t)
 		st.look()
 	}
 	accepted, refused := 0, 0
@@ -82,20 +81,6 @@ func (st *stage) walkAll(dir string) {
 			st.files = append(st.files, name)
 		default:
 			st.walkAll(name)
-		}
-	}
-}
-
-// disableEvents takes back what a random 1 has enabled in the tracing files: that is meant to stay.
-func disableEvents(t *suites.T) {
-	for _, name := range []string{"events/enable", "options/event-fork"} {
-		f, err := vfs.Open("/sys/kernel/tracing/"+name, os.O_WRONLY)
-		if err == nil {
-			_, err = vfs.Write(f, []byte("0"), nil)
-			err = errors.Join(err, vfs.Close(f))
-		}
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

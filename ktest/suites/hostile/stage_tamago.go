@@ -86,7 +86,8 @@ func (st *stage) walk(dir string, deep bool) {
 	}
 }
 
-// restore ends the recordings that a file began, which wait for their hit, and sets the sysctls to what they were.
+// restore takes back what was accepted and is meant to stay: recordings that a file began, which wait for their hit;
+// events that a 1 has enabled in the tracing files; and sysctls.
 func (st *stage) restore() {
 	const glass = "/sys/kernel/debug/glass"
 	recordings, err := vfs.ReadDir(glass)
@@ -95,6 +96,9 @@ func (st *stage) restore() {
 		if name := one.Name(); name != "new" {
 			st.t.Must(vfs.WriteFile(glass+"/new", []byte("-"+name)))
 		}
+	}
+	for _, name := range []string{"events/enable", "options/event-fork"} {
+		st.t.Must(vfs.WriteFile("/sys/kernel/tracing/"+name, []byte("0")))
 	}
 	kprobes.SetEnabled(true)
 	uprobes.SetEnabled(true)
