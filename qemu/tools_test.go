@@ -26,7 +26,7 @@ var toolRuns = []toolRun{
 	{name: "funclatency", command: "funclatency -v -c '/bin/cat /proc/uptime' vfs.Read", shape: []string{`@ns:`, `p50    \d+`, `p99\.9  \d+`, `\(each within 1\.6 %\)`}, sum: "kretprobe:vfs.Read", total: 3},
 	{name: "argdist", command: "argdist -v -c 'echo 1234567 > /dev/null' vfs.Write 'len(args.p)'", shape: []string{`\[8, 16\) +1 \|@+\|`}, sum: "kprobe:vfs.Write", total: 1},
 	{name: "stackcount", command: "stackcount -v -c 'echo 1 > /dev/null' vfs.Write 2", shape: []string{` {4}vfs\.Write\+\d+`, `\]: 1`}, sum: "kprobe:vfs.Write", total: 1},
-	{name: "offcputime", command: "offcputime -v -c 'sleep 0.3'", shape: []string{`@us\[kernel, `, ` {4}runtime\.selectgo\+\d+`}},
+	{name: "offcputime", command: "offcputime -v -c 'sleep 0.3'", shape: []string{`@us\[sleep, `, ` {4}runtime\.selectgo\+\d+`}},
 	{name: "offcputime of a program", command: "offcputime -v -c '/bin/sleep 0.1' 9", shape: []string{`@us\[sleep, `, ` {4}syscall\.nanosleep\+\d+|event\.\(\*Epoll\)\.Wait`, ` {4}runtime\.netpoll\+\d+`}},
 	{name: "runqlat", command: "runqlat -v -c '/bin/cat /proc/uptime'", shape: []string{`@us:`}, sum: "tracepoint:sched:sched_switch", most: true},
 	{name: "opensnoop", command: "opensnoop -v -c '/bin/cat /proc/uptime'", shape: []string{`PID +COMM +FD PATH`, `\d+ +cat +3 /proc/uptime`}},

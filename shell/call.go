@@ -11,6 +11,7 @@ import (
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
+	"sonde/kernel/kthread"
 	"sonde/shell/coreutils"
 )
 
@@ -150,7 +151,8 @@ func (s *Shell) runCommand(cmd *Command, args []string) int {
 	if s.within != nil && c.In == s.typed { // only the foreground reads what is typed
 		c.In = strings.NewReader("")
 	}
-	status := report(c, cmd, guard(cmd, c, args))
+	var status int
+	kthread.As(cmd.Name, func() { status = report(c, cmd, guard(cmd, c, args)) })
 	for _, w := range []io.Writer{s.Out, s.Err} {
 		if p, ok := w.(*pieceWriter); ok && !p.own {
 			if err := p.flush(); err != nil && status == statusOK {

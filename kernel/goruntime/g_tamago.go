@@ -94,6 +94,11 @@ func Left(g unsafe.Pointer) (pc, sp uintptr) { return runtime.SondeLeft(g) }
 // Context: any.
 func ThreadOf(g unsafe.Pointer) unsafe.Pointer { return runtime.SondeThreadOf(g) }
 
+// Labels returns the labels of the goroutine that g is, or that g serves as the stack of its scheduler; nil for none.
+//
+// Context: any, where g cannot run meanwhile, or is the caller's.
+func Labels(g unsafe.Pointer) unsafe.Pointer { return runtime.SondeLabels(g) }
+
 // WaitReason returns what goroutine g waits for, or did last.
 //
 // Context: any.

@@ -112,7 +112,7 @@ func (s *Status) run(f func()) {
 			panic(r)
 		}
 	}()
-	f()
+	As(s.Name, f)
 	normal = true
 }
 

@@ -12,6 +12,9 @@ import (
 // self is the goroutine that calls it.
 func self() unsafe.Pointer { return goruntime.Self() }
 
+// labelsOf is what goroutine g carries.
+func labelsOf(g unsafe.Pointer) unsafe.Pointer { return goruntime.Labels(g) }
+
 // now says what a goroutine waits for, "" if it runs or wants to, and on which CPU it runs; -1: on none.
 func now(g unsafe.Pointer) (waits string, on int) {
 	for i := range cpu.Num() {

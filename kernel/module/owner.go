@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"runtime"
 	"strings"
-	"unsafe"
 
 	"sonde/kallsyms"
+	"sonde/kernel/kthread"
 	"sonde/kernel/printk"
 )
 
@@ -14,51 +14,20 @@ import (
 // carries a label with the instance's name, and goroutines that it starts inherit the label.
 // So what a module registers later, from a goroutine of its own, is known to be the module's.
 //
-// It is the label that profilers use, so they show it as well.
-//
 // Rejected: an argument to every function that registers something, like Linux's
 // THIS_MODULE: a module that forgets to clean up would also forget that.
 
-// labels has the layout of the runtime's goroutine labels.
-// Source: Go 1.26 internal/runtime/pprof/label, Set.
-type labels struct{ list []label }
-
-type label struct{ key, value string }
-
 const labelKey = "module"
 
-// Both functions belong to the runtime, Go 1.26 runtime/proflabel.go, which keeps them for
-// others to use.
-//
-//go:linkname setLabels runtime/pprof.runtime_setProfLabel
-func setLabels(unsafe.Pointer)
-
-//go:linkname getLabels runtime/pprof.runtime_getProfLabel
-func getLabels() unsafe.Pointer
-
 // as calls f on behalf of the instance with this name.
-func as(name string, f func() error) error {
-	before := getLabels()
-	defer setLabels(before)
-	// Safe because: labels has the layout that the runtime expects.
-	setLabels(unsafe.Pointer(&labels{[]label{{labelKey, name}}}))
-	return f()
+func as(name string, f func() error) (err error) {
+	kthread.With(labelKey, name, func() { err = f() })
+	return err
 }
 
 // Current returns the name of the module's instance for which the caller runs, or "" for the
 // kernel's own code.
-func Current() string {
-	set := (*labels)(getLabels()) // Safe because: only as sets them
-	if set == nil {
-		return ""
-	}
-	for _, l := range set.list {
-		if l.key == labelKey {
-			return l.value
-		}
-	}
-	return ""
-}
+func Current() string { return kthread.Label(labelKey) }
 
 // Of returns the name of the loaded instance that contains the function at pc, or "" for the
 // kernel. A module's functions are those in the file that registers it and, if it comes from

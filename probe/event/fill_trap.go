@@ -119,7 +119,10 @@ func who(g unsafe.Pointer) (pid, tid int, comm string) {
 	if thread, known := threadOf(g), programs.Load(); thread != nil && known != nil {
 		return known.Identify(thread)
 	}
-	return 0, kernelThread + int(goid(g)&low), "kernel"
+	if comm = nameOf(g); comm == "" {
+		comm = "kernel"
+	}
+	return 0, kernelThread + int(goid(g)&low), comm
 }
 
 // pointer makes a pointer of a register. Safe because: the probed function takes or returns one there.

@@ -18,6 +18,7 @@ func goroutine(*attach.Hit) unsafe.Pointer               { return nil }
 func ended(unsafe.Pointer) bool                          { return false }
 func goid(unsafe.Pointer) uint64                         { return 0 }
 func threadOf(unsafe.Pointer) unsafe.Pointer             { return nil }
+func nameOf(unsafe.Pointer) string                       { return "" }
 func waits(unsafe.Pointer) string                        { return "select" }
 func stackOf(unsafe.Pointer) (lo, hi uintptr)            { return 0, 0 }
 func runs(unsafe.Pointer) bool                           { return false }

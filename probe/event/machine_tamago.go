@@ -9,6 +9,7 @@ import (
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/irq"
+	"sonde/kernel/kthread"
 	"sonde/probe/attach"
 )
 
@@ -24,6 +25,7 @@ func goroutine(h *attach.Hit) unsafe.Pointer { return goruntime.Current(trap.G(h
 
 func goid(g unsafe.Pointer) uint64              { return goruntime.Goid(g) }
 func threadOf(g unsafe.Pointer) unsafe.Pointer  { return goruntime.ThreadOf(g) }
+func nameOf(g unsafe.Pointer) string            { return kthread.NameOf(g) }
 func waits(g unsafe.Pointer) string             { return goruntime.WaitReason(g) }
 func stackOf(g unsafe.Pointer) (lo, hi uintptr) { return goruntime.Stack(g) }
 

@@ -155,7 +155,7 @@ func helpRandom(_, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr {
 func helpTask(_, _, _, _, _, _ uintptr, cpu uint32, hit *attach.Hit) uintptr {
 	t := taskOf(hit, int(cpu))
 	if t == nil {
-		t = task.Kernel(uint32(helpPID(0, 0, 0, 0, 0, 0, cpu, hit)))
+		t = task.Kernel(uint32(helpPID(0, 0, 0, 0, 0, 0, cpu, hit)), commOf(hit, int(cpu)))
 	}
 	t.On(int(cpu), waiting(hit, int(cpu)))
 	return uintptr(unsafe.Pointer(t))
@@ -177,21 +177,30 @@ func helpCookie(_, _, _, _, _, _ uintptr, _ uint32, hit *attach.Hit) uintptr {
 // helpUID: everyone is root.
 func helpUID(_, _, _, _, _, _ uintptr, _ uint32, _ *attach.Hit) uintptr { return 0 }
 
-// helpComm copies the name of the process or command, "swapper" where helpPID is 0, or "kernel", and ends it with zeroes.
+// helpComm copies the name of what runs, and ends it with zeroes.
 func helpComm(to, n, _, _, _, _ uintptr, cpu uint32, hit *attach.Hit) uintptr {
-	pid, _, comm := process(hit, int(cpu))
-	switch who := runner(hit); {
-	case pid != 0:
-	case hit.Place.Site.Stands && goid(hit, int(cpu)) == 0:
-		comm = "swapper"
-	case who != "":
-		comm = who
-	default:
-		comm = "kernel"
-	}
+	comm := commOf(hit, int(cpu))
 	zero(pointer(to), n)
 	move(pointer(to), unsafe.Pointer(unsafe.StringData(comm)), min(uintptr(len(comm)), n-1))
 	return 0
+}
+
+// commOf is the name of the process, the command or the kernel's thread that was hit, "swapper" where helpPID is 0, or
+// "kernel".
+func commOf(hit *attach.Hit, cpu int) string {
+	pid, _, comm := process(hit, cpu)
+	switch who := runner(hit); {
+	case pid != 0:
+		return comm
+	case hit.Place.Site.Stands && goid(hit, cpu) == 0:
+		return "swapper"
+	case who != "":
+		return who
+	}
+	if name := nameOf(hit, cpu); name != "" {
+		return name
+	}
+	return "kernel"
 }
 
 func helpOutput(m, data, n, flags, _, _ uintptr, cpu uint32, _ *attach.Hit) uintptr {

@@ -51,6 +51,7 @@ func clock() (base, mul uint64)                            { return 0, 0 }
 func readable(_, n uintptr) uintptr                        { return n }
 func process(*attach.Hit, int) (pid, tid int, comm string) { return 0, 0, "" }
 func current(*attach.Hit, int) unsafe.Pointer              { return nil }
+func nameOf(*attach.Hit, int) string                       { return "" }
 func taskOf(*attach.Hit, int) *task.Task                   { return nil }
 func waiting(*attach.Hit, int) int                         { return 0 }
 func self() uint64                                         { return 0 }

@@ -12,6 +12,7 @@ import (
 	"sonde/kernel/cpu"
 	"sonde/kernel/goruntime"
 	"sonde/kernel/grace"
+	"sonde/kernel/kthread"
 	"sonde/kernel/mm"
 	"sonde/kernel/mm/frame"
 	"sonde/kernel/stack"
@@ -119,6 +120,9 @@ func process(hit *attach.Hit, cpu int) (pid, tid int, comm string) {
 	}
 	return 0, 0, ""
 }
+
+// nameOf returns the name of the kernel's thread that was hit, "": the code is no thread's.
+func nameOf(hit *attach.Hit, cpu int) string { return kthread.NameOf(current(hit, cpu)) }
 
 // taskOf returns the thread for which the code runs that was hit; nil: none.
 func taskOf(hit *attach.Hit, cpu int) *task.Task {

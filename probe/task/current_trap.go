@@ -12,19 +12,14 @@ import (
 // share one if their numbers are that far apart.
 var kernel [1 << 8]Task
 
-func init() {
-	for i := range kernel {
-		kernel[i].SetComm("kernel")
-	}
-}
-
 // queues are by CPU.
 var queues [trap.MaxCPUs]Queue
 
-// Kernel returns the task of a goroutine that runs for no process, under the number that it has as a thread.
-func Kernel(tid uint32) *Task {
+// Kernel returns the task of a goroutine that runs for no process, under the number and the name that it has as a thread.
+func Kernel(tid uint32, comm string) *Task {
 	t := &kernel[tid%uint32(len(kernel))]
 	t.PID = int32(tid)
+	t.SetComm(comm)
 	return t
 }
 

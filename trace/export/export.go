@@ -150,13 +150,16 @@ func (e *Event) processName() string {
 	return e.Comm
 }
 
-// threadName is what the thread of an event is called; of the kernel, its goroutine.
+// threadName is what the thread of an event is called; of the kernel's, with the goroutine.
 func (e *Event) threadName() string {
 	const kernelThread = 0x400000 // see probe/event
-	if e.PID == 0 && e.TID >= kernelThread {
+	switch {
+	case e.PID != 0 || e.TID < kernelThread:
+		return e.Comm
+	case e.Comm == "kernel": // it is no thread's
 		return fmt.Sprintf("goroutine %d", e.TID-kernelThread)
 	}
-	return e.Comm
+	return fmt.Sprintf("%s, goroutine %d", e.Comm, e.TID-kernelThread)
 }
 
 func has(u *lang.Unit, provider string, options []string) bool {

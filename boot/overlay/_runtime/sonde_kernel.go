@@ -80,6 +80,17 @@ func SondeLeft(gp unsafe.Pointer) (pc, sp uintptr) {
 //go:nosplit
 func SondeThreadOf(gp unsafe.Pointer) unsafe.Pointer { return (*g)(gp).sondeThread }
 
+// SondeLabels returns the labels of the goroutine that gp is, or that gp serves as the stack of its scheduler; nil for
+// none.
+//
+//go:nosplit
+func SondeLabels(gp unsafe.Pointer) unsafe.Pointer {
+	if current := (*g)(SondeCurrent(gp)); current != nil {
+		return current.labels
+	}
+	return (*g)(gp).labels
+}
+
 // SondeWaitReason returns what goroutine gp waits for, or did last.
 //
 //go:nosplit

@@ -196,7 +196,7 @@ func helpers(t *suites.T) {
 	if at(0) < uint64(before) || at(0) > uint64(after) || at(1) >= uint64(cpu.Num()) || at(2)>>32 != 0 || at(2) < 0x400000 || at(3) != 0 {
 		t.Errorf("%x, between %d and %d", value, before, after)
 	}
-	if comm := strings.TrimRight(string(value[32:]), "\x00"); comm != "kernel" {
+	if comm := strings.TrimRight(string(value[32:]), "\x00"); comm != "ktest" {
 		t.Errorf("comm %q", comm)
 	}
 }

@@ -143,7 +143,7 @@ func texts(t *suites.T) {
 	value := make([]byte, 32)
 	t.Must(p.maps[0].Lookup(0, key4(0), value))
 	said, _ := program.Said()
-	if text, _, _ := strings.Cut(string(value), "\x00"); text != "77,4d" || !strings.Contains(said, "kernel-4") || !strings.HasSuffix(said, ": bpf_trace_printk: 77,4d") {
+	if text, _, _ := strings.Cut(string(value), "\x00"); text != "77,4d" || !strings.Contains(said, "ktest-4") || !strings.HasSuffix(said, ": bpf_trace_printk: 77,4d") {
 		t.Errorf("%q, and said %q", text, said)
 	}
 }

@@ -100,8 +100,8 @@ var happen = map[string]struct {
 }{
 	"sched:sched_switch": {script("/bin/true"), record{"prev_comm": "true", "prev_pid": is(program), "prev_prio": int64(120), "prev_state": int64(16),
 		"next_comm": "swapper", "next_pid": int64(0), "next_prio": int64(120), "prev_goid": is(above0), "next_goid": int64(0)}},
-	"sched:sched_wakeup":       {script("/bin/true"), record{"comm": "kernel", "pid": is(goroutine), "prio": int64(120), "target_cpu": is(cpu), "goid": is(above0)}},
-	"sched:sched_wakeup_new":   {starting, record{"comm": "kernel", "pid": is(goroutine), "prio": int64(120), "target_cpu": is(cpu), "goid": is(above0)}},
+	"sched:sched_wakeup":       {script("/bin/true"), record{"comm": "ktest", "pid": is(goroutine), "prio": int64(120), "target_cpu": is(cpu), "goid": is(above0)}},
+	"sched:sched_wakeup_new":   {starting, record{"comm": "ktest", "pid": is(goroutine), "prio": int64(120), "target_cpu": is(cpu), "goid": is(above0)}},
 	"sched:sched_process_fork": {script(`/bin/sh -c "/bin/true; /bin/true"`), record{"parent_comm": "sh", "parent_pid": is(program), "child_comm": "sh", "child_pid": is(program)}},
 	"sched:sched_process_exec": {script("/bin/true"), record{"filename": "/bin/true", "pid": is(program), "old_pid": is(program)}},
 	"sched:sched_process_exit": {script("/bin/true"), record{"comm": "true", "pid": is(program), "prio": int64(120)}},
