@@ -72,7 +72,7 @@ web: need-run ## boot to a prompt, and print an address where a browser shows th
 	go run ./qemu -web
 
 replay: ## write build/replay.html: one hit of each kind of probe, step by step, in a browser
-	@go run ./qemu/web/replay/static
+	@go run ./qemu/web -replay build/replay.html
 
 lab: ## begin a lab of the course: LAB=1
 	@./course/lab.sh begin $(LAB)

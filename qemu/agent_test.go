@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"sonde/qemu/machine"
-	"sonde/qemu/web"
+	"sonde/qemu/web/serve"
 )
 
 // connected is a kernel at its prompt, and the agent at its second port.
-func connected(t *testing.T, c machine.Config) (*console, *web.Agent) {
+func connected(t *testing.T, c machine.Config) (*console, *serve.Agent) {
 	t.Helper()
 	link, err := machine.NewAgent()
 	if err != nil {
@@ -25,7 +25,7 @@ func connected(t *testing.T, c machine.Config) (*console, *web.Agent) {
 	c.Agent = link
 	con := startConsole(t, c)
 	t.Cleanup(func() { link.Close() })
-	a := web.NewAgent(link, nil)
+	a := serve.NewAgent(link, nil)
 	select {
 	case <-a.Changed:
 	case <-a.Gone:
@@ -37,7 +37,7 @@ func connected(t *testing.T, c machine.Config) (*console, *web.Agent) {
 }
 
 // agentSays runs a command by the agent, and returns what it prints.
-func agentSays(t *testing.T, a *web.Agent, words ...string) (out, errs string, status int) {
+func agentSays(t *testing.T, a *serve.Agent, words ...string) (out, errs string, status int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), bootLimit/3)
 	defer cancel()
@@ -101,7 +101,7 @@ func TestAgent(t *testing.T) {
 }
 
 // countsCalls: what a script counts is what a program calls, and the agent itself calls nothing of the files.
-func countsCalls(t *testing.T, a *web.Agent) {
+func countsCalls(t *testing.T, a *serve.Agent) {
 	const calls = 250
 	ctx, cancel := context.WithTimeout(context.Background(), bootLimit/3)
 	defer cancel()
@@ -161,13 +161,13 @@ func countsCalls(t *testing.T, a *web.Agent) {
 }
 
 // ends: ^C ends a program; of more commands than there may be, one is refused; and all end when nobody is there.
-func ends(t *testing.T, a *web.Agent) {
+func ends(t *testing.T, a *serve.Agent) {
 	var all sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
-	refused := make(chan *web.Refusal, 100)
+	refused := make(chan *serve.Refusal, 100)
 	for range 70 {
 		all.Go(func() {
-			var r *web.Refusal
+			var r *serve.Refusal
 			if _, err := a.Run(ctx, []string{"sleep", "1000"}, io.Discard, io.Discard); errors.As(err, &r) {
 				refused <- r
 			}

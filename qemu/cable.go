@@ -16,7 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"sonde/qemu/machine"
-	"sonde/qemu/web"
+	"sonde/qemu/web/serve"
 )
 
 // A cable is a serial port of this host, to which a board is connected: 115,200 baud, 8N1. If it is pulled, or the
@@ -121,7 +121,7 @@ func (c *cable) Close() error {
 // overCable shows the kernel of a board, whose prompt is on this terminal, until Ctrl-A X or a signal, and returns the
 // exit status.
 func (o *options) overCable() int {
-	agent := web.NewAgent(o.cable, func(b []byte) { os.Stdout.Write(b) })
+	agent := serve.NewAgent(o.cable, func(b []byte) { os.Stdout.Write(b) })
 	stop, err := o.show(agent)
 	if err != nil {
 		return fail(err, machine.StatusQEMU)
@@ -175,7 +175,7 @@ func typed(in io.Reader, send func([]byte) error) (leave bool) {
 }
 
 // followLog shows the log of the kernel as it comes, until ctx ends: it has left the line for messages.
-func followLog(ctx context.Context, r web.Runner, terminal io.Writer) {
+func followLog(ctx context.Context, r serve.Runner, terminal io.Writer) {
 	lines := crlf{terminal}
 	for ctx.Err() == nil {
 		r.Run(ctx, []string{"dmesg", "-W", "-l", "info"}, lines, lines)

@@ -89,7 +89,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"make":                                   once("make run"),
 	"make run":                               once("== That was it."),
 	"make stick":                             once("build/sonde.iso"),
-	"make replay":                            dry("go run ./qemu/web/replay/static"),
+	"make replay":                            dry("go run ./qemu/web -replay build/replay.html"),
 	"make book":                              dry("go run -C course/pages ."),
 	"make slides":                            dry("go run -C course/pages . -slides"),
 	"make web":                               dry("go run ./qemu -web"), // TestWeb is about it

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"sonde/qemu/machine"
-	"sonde/qemu/web"
+	"sonde/qemu/web/serve"
 )
 
 // A sharedLine is the terminal's line of a machine, as a cable that may lose bytes.
@@ -45,7 +45,7 @@ func (l *sharedLine) Read(b []byte) (int, error) { return l.from.Read(b) }
 func (l *sharedLine) Write(b []byte) (int, error) { return len(b), l.con.Type(string(l.through(b))) }
 
 // share boots a kernel whose agent shares the terminal's line, and returns what is seen on the terminal, as it comes.
-func share(t *testing.T, c machine.Config) (*sharedLine, *web.Agent, *screenful) {
+func share(t *testing.T, c machine.Config) (*sharedLine, *serve.Agent, *screenful) {
 	t.Helper()
 	l := &sharedLine{}
 	l.from, l.to = io.Pipe()
@@ -60,13 +60,13 @@ func share(t *testing.T, c machine.Config) (*sharedLine, *web.Agent, *screenful)
 	l.con.see(`sonde# `)
 	l.cut.Store(false)
 	seen := &screenful{t: t, more: make(chan string, 1<<16)}
-	a := web.NewAgent(l, func(b []byte) { seen.more <- string(b) })
+	a := serve.NewAgent(l, func(b []byte) { seen.more <- string(b) })
 	t.Cleanup(func() { l.to.Close() })
 	return l, a, seen
 }
 
 // greeted waits for a kernel to say who it is.
-func greeted(t *testing.T, a *web.Agent, before int64) web.Hello {
+func greeted(t *testing.T, a *serve.Agent, before int64) serve.Hello {
 	t.Helper()
 	for end := time.Now().Add(bootLimit / 3); ; time.Sleep(10 * time.Millisecond) {
 		if h, here := a.Kernel(); here && h.Boot != before {
@@ -152,7 +152,7 @@ func TestSharedPort(t *testing.T) {
 		if h := greeted(t, a, before.Boot); h.Symbols != first.Symbols {
 			t.Errorf("%+v, before the reset %+v", h, before)
 		}
-		if err := <-gone; !errors.Is(err, web.ErrGone) {
+		if err := <-gone; !errors.Is(err, serve.ErrGone) {
 			t.Errorf("a command of the kernel before the reset ends by %v", err)
 		}
 		terminal.see(prompt)
@@ -170,7 +170,7 @@ func TestSharedPort(t *testing.T) {
 }
 
 // logStorm has the kernel log very much while a script prints: the log comes in messages, and none is lost.
-func logStorm(t *testing.T, a *web.Agent, terminal *screenful) {
+func logStorm(t *testing.T, a *serve.Agent, terminal *screenful) {
 	const records = 300
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -224,7 +224,7 @@ func logStorm(t *testing.T, a *web.Agent, terminal *screenful) {
 }
 
 // loses: over a cable that loses one byte in 10,000 all commands run, once each, and their ends are heard of.
-func loses(t *testing.T, l *sharedLine, a *web.Agent) {
+func loses(t *testing.T, l *sharedLine, a *serve.Agent) {
 	l.lose.Store(10_000)
 	defer l.lose.Store(0)
 	for i := 0; i < 20 || l.lost.Load() == 0; i++ {
@@ -244,7 +244,7 @@ func loses(t *testing.T, l *sharedLine, a *web.Agent) {
 }
 
 // pulled: when the cable is out for longer than the kernel waits, its commands end and the log comes back.
-func pulled(t *testing.T, l *sharedLine, a *web.Agent) {
+func pulled(t *testing.T, l *sharedLine, a *serve.Agent) {
 	before, _ := a.Kernel()
 	gone := make(chan error, 1)
 	go func() {
@@ -261,7 +261,7 @@ func pulled(t *testing.T, l *sharedLine, a *web.Agent) {
 		l.con.key("crash int3\r") // past the cable
 	}
 	l.cut.Store(false)
-	if err := <-gone; err != nil && !errors.Is(err, web.ErrGone) {
+	if err := <-gone; err != nil && !errors.Is(err, serve.ErrGone) {
 		t.Error(err)
 	}
 	if h := greeted(t, a, before.Boot); h.Silent != 0 {

@@ -7,7 +7,7 @@ import (
 
 	"sonde/internal/image"
 	"sonde/qemu/machine"
-	"sonde/qemu/web"
+	"sonde/qemu/web/serve"
 )
 
 // serve prepares for -web: the kernel gets an agent, and a server on this host shows it. The caller must call stop.
@@ -17,7 +17,7 @@ func (o *options) serve() (stop func(), err error) {
 		return nil, err
 	}
 	o.Agent = link
-	close, err := o.show(web.NewAgent(link, nil))
+	close, err := o.show(serve.NewAgent(link, nil))
 	if err != nil {
 		link.Close()
 		return nil, err
@@ -26,12 +26,12 @@ func (o *options) serve() (stop func(), err error) {
 }
 
 // show begins to serve the page of a kernel, and prints its address. The caller must call stop.
-func (o *options) show(agent *web.Agent) (stop func(), err error) {
+func (o *options) show(agent *serve.Agent) (stop func(), err error) {
 	info, err := image.Inspect(o.Image)
 	if err != nil {
 		return nil, err
 	}
-	s := &web.Server{Runner: agent, Sum: info.Symbols.Sum()}
+	s := &serve.Server{Runner: agent, Sum: info.Symbols.Sum()}
 	for f := range info.Symbols.Text {
 		s.Functions = append(s.Functions, f.Name)
 	}

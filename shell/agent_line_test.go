@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"sonde/kernel/wire"
-	"sonde/qemu/web"
+	"sonde/qemu/web/serve"
 )
 
 // A lossy line drops every byte with a chance of 1 in so many; 0: none.
@@ -43,7 +43,7 @@ func (l *lossy) Write(b []byte) (int, error) {
 
 // pair is the agent of the kernel, with a real shell, and ours, over lossy lines.
 type pair struct {
-	*web.Agent
+	*serve.Agent
 	toKernel, fromKernel *lossy
 	kernel               *Agent
 }
@@ -78,7 +78,7 @@ func join(t *testing.T, one int, terminal func([]byte)) *pair {
 			r.Feed(buf[:n], j.kernel.Take)
 		}
 	}()
-	j.Agent = web.NewAgent(struct {
+	j.Agent = serve.NewAgent(struct {
 		io.Reader
 		io.Writer
 	}{up, j.toKernel}, terminal)
@@ -117,7 +117,7 @@ func lossyLine(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := j.Run(ctx, []string{"waits"}, io.Discard, io.Discard); err != nil && !errors.Is(err, web.ErrGone) {
+	if _, err := j.Run(ctx, []string{"waits"}, io.Discard, io.Discard); err != nil && !errors.Is(err, serve.ErrGone) {
 		t.Error(err)
 	}
 }
@@ -153,7 +153,7 @@ func cutLine(t *testing.T) {
 	}
 	time.Sleep(silence / 2) // until the kernel has seen it, too
 	cut(false)
-	if err := <-ended; !errors.Is(err, web.ErrGone) {
+	if err := <-ended; !errors.Is(err, serve.ErrGone) {
 		t.Errorf("the kernel has ended it, and it ends by %v", err)
 	}
 	if h, here := j.Kernel(); !here || h.Silent != 0 || h.Boot == first.Boot {
@@ -173,7 +173,7 @@ func anotherLauncher(t *testing.T) {
 	go func() {
 		status, err := j.Run(t.Context(), []string{"waits"}, io.Discard, io.Discard)
 		if status == statusInterrupted {
-			err = web.ErrGone
+			err = serve.ErrGone
 		}
 		ended <- err
 	}()
@@ -183,7 +183,7 @@ func anotherLauncher(t *testing.T) {
 		j.kernel.mu.Unlock()
 	}
 	j.kernel.Take(wire.Message{Kind: wire.Ask, Data: []byte("another")})
-	if err := <-ended; !errors.Is(err, web.ErrGone) {
+	if err := <-ended; !errors.Is(err, serve.ErrGone) {
 		t.Error(err)
 	}
 }

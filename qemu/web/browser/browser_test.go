@@ -32,7 +32,7 @@ func launched(t *testing.T) (address string, stop func()) {
 		return a, func() {}
 	}
 	file := filepath.Join(t.TempDir(), "fake")
-	build := exec.Command("go", "build", "-o", file, "./qemu/web/fake")
+	build := exec.Command("go", "build", "-o", file, "./qemu/web")
 	build.Dir = "../../.."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -1,4 +1,4 @@
-// Package web shows a kernel in a browser: its source, what a probe on each line would be, and what the probes see.
+// Package serve shows a kernel in a browser: its source, what a probe on each line would be, and what the probes see.
 // It runs on the host, and has the kernel run commands (Runner): each of them can be typed at the prompt.
 //
 // # Decisions
@@ -17,4 +17,4 @@
 // Idle scripts look for records ten times a second. Under TCG that takes 1.7 % of a CPU, and each 10 ms took 4.5 %
 // (QEMU's time in /proc/PID/stat, over 12 s). A wake-up from the handler was rejected: probed code may hold what the
 // wake-up needs.
-package web
+package serve

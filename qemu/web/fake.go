@@ -1,5 +1,3 @@
-// Package main shows the page without a kernel, for those who work on it: go run ./qemu/web/fake. What the kernel
-// would print is recorded, and counts go up by themselves.
 package main
 
 import (
@@ -13,36 +11,37 @@ import (
 	"time"
 
 	"sonde/internal/image"
-	"sonde/qemu/web"
 	"sonde/qemu/web/replay"
+	"sonde/qemu/web/serve"
 )
 
 //go:embed explain.json
 var explained string
 
-func main() {
-	s := &web.Server{Runner: recorded{}, Functions: []string{"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).Read", "sonde/kernel/vfs.Write"}}
+// show serves the page until ^C. What the kernel would print is recorded, and counts go up by themselves.
+func show() error {
+	s := &serve.Server{Runner: recorded{}, Functions: []string{"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).Read", "sonde/kernel/vfs.Write"}}
 	s.Root, _ = image.Root()
 	address, err := s.Listen()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "fake:", err)
-		os.Exit(1)
+		return err
 	}
 	fmt.Println("open", address)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, os.Interrupt)
 	<-stop
 	s.Close()
+	return nil
 }
 
 // recorded is a kernel that answers from recordings.
 type recorded struct{}
 
-func (recorded) Kernel() (web.Hello, bool) {
-	return web.Hello{Version: "(recorded)", CPUs: 2, Boot: 1}, true
+func (recorded) Kernel() (serve.Hello, bool) {
+	return serve.Hello{Version: "(recorded)", CPUs: 2, Boot: 1}, true
 }
 
-// Run implements web.Runner.
+// Run implements serve.Runner.
 func (recorded) Run(ctx context.Context, words []string, out, errs io.Writer) (status int, err error) {
 	line := strings.Join(words, " ")
 	switch {

@@ -19,7 +19,7 @@ func TestRecordedLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := token.NewFileSet()
-	f, err := parser.ParseFile(files, "../../../kernel/vfs/io.go", nil, 0)
+	f, err := parser.ParseFile(files, "../../kernel/vfs/io.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
