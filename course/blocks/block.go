@@ -2,7 +2,8 @@
 //
 // The words after a fence say what holds the block:
 //
-//	sonde run smp=2 with=solution,work   commands; the labs' kernels have the lab's solution and the workloads
+//	sonde run smp=2 with=solution,work   commands; the labs' kernels have the lab's solution and the workloads. With
+//	                                     fresh, nothing has run on the machine before
 //	sonde launch                         one command line of the host, go run ./qemu; what it prints is the console and
 //	                                     the script's output
 //	output match=shape                   what the commands above print: these lines, in this order, with any

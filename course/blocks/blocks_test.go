@@ -84,3 +84,25 @@ func TestRenew(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestBoots: commands of one machine run in one boot, and each has its own output.
+func TestBoots(t *testing.T) {
+	const text = "```sonde run smp=2\na\n```\n```sonde run\nb\nc\n```\n```sonde run smp=2\nd\n```\n```sonde launch\ne\n```\n```sonde file=x\nf\n```\n"
+	all := Boots(append(Read("p", text), Read("q", "```sonde run smp=2\ng\n```\n```sonde run smp=2 fresh\nh\n```\n")...), false)
+	if len(all) != 4 || !all[3].Fresh || all[0].SMP != 2 || all[1].SMP != 0 || !all[2].Launch {
+		t.Fatalf("%+v", all)
+	}
+	if got, want := all[0].Script(false), reset+"a"+after+"d"+after+reset+"g"+after; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := all[0].Script(true), reset+"a"+after+reset+"d"+after+reset+"g"+after; got != want {
+		t.Errorf("apart: %q, want %q", got, want)
+	}
+	said, err := all[0].Split("1\n2\n" + mark + "0\n3\n\n" + mark + "1\n" + mark + "0\n")
+	if err != nil || strings.Join(said["p:1"], "|") != "1|2" || strings.Join(said["p:8"], "|") != "3" || len(said["q:1"]) != 0 {
+		t.Errorf("%q, %v", said, err)
+	}
+	if _, err := all[0].Split("1\n" + mark + "0\n3\n"); err == nil || !strings.Contains(err.Error(), "1 of 3") || !strings.Contains(err.Error(), "p:1") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,7 +1,7 @@
 // Package book has the chapters of the course's book, and the tests that hold them.
 //
 //	go test ./course/book                     every block is what it says, every output is what comes out
-//	go test ./course/book -run Outputs/03     the outputs of chapter 3 and of its exercises' solutions
+//	go test ./course/book -run Outputs -only 03   the outputs of chapter 3, of its exercises' solutions, and of deck 3
 //	go test ./course/book -run Outputs -update    write what comes out into the pages
 //	make book                                 the pages for readers, in build/book
 //

@@ -3,11 +3,13 @@ package book
 import (
 	"context"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,73 +20,23 @@ import (
 
 var update = flag.Bool("update", false, "write what comes out into the pages")
 
-// between is between commands that run on one machine. mark is at the beginning of the line that ends the output of
-// one; none finds in the log what is not its own.
-const (
-	mark    = "== the next block: "
-	between = "\necho; echo '" + mark + "'$?; dmesg -C\n"
-	limit   = 9 * time.Minute // for a hang, not for a slow host
-)
+var only = flag.String("only", "", "the beginning of the pages whose outputs are compared: 03")
 
-// A boot is all commands of a page that run on one machine, in order; or one command line of the launcher.
-type boot struct {
-	launch   bool
-	smp      int
-	memory   string
-	commands []blocks.Block
-}
+const limit = 9 * time.Minute // for a hang, not for a slow host
 
-// boots gathers the commands of a page by machine.
-func (p page) boots() (all []boot) {
-	for _, b := range p.blocks {
-		if b.Kind() != "sonde" || b.Option("file") != "" { // what is quoted is run where it is from
-			continue
-		}
-		if b.Head[1] == "launch" {
-			all = append(all, boot{launch: true, commands: []blocks.Block{b}})
-			continue
-		}
-		smp, _ := strconv.Atoi(b.Option("smp"))
-		i := slices.IndexFunc(all, func(o boot) bool { return !o.launch && o.smp == smp && o.memory == b.Option("memory") })
-		if i < 0 {
-			i, all = len(all), append(all, boot{smp: smp, memory: b.Option("memory")})
-		}
-		all[i].commands = append(all[i].commands, b)
-	}
-	return all
-}
-
-// script is what the machine runs.
-func (o boot) script() string {
-	var all strings.Builder
-	all.WriteString("dmesg -C\n")
-	for _, b := range o.commands {
-		all.WriteString(strings.Join(b.Text, "\n") + between)
-	}
-	return all.String()
-}
-
-// run boots the machine, and returns the lines that each block has printed, by the line of its fence.
-func (o boot) run(t *testing.T, kernel string) map[int][]string {
+// run boots the machine, and returns the lines that each block has printed.
+func run(t *testing.T, o blocks.Boot, kernel string) map[string][]string {
 	t.Helper()
-	if o.launch {
-		return map[int][]string{o.commands[0].Line: launched(t, o.commands[0], kernel)}
+	if o.Launch {
+		return map[string][]string{o.Commands[0].String(): launched(t, o.Commands[0], kernel)}
 	}
-	r, err := machine.Run(context.Background(), machine.Config{Image: kernel, SMP: o.smp, Memory: o.memory, Script: o.script(), Timeout: limit})
+	r, err := machine.Run(context.Background(), machine.Config{Image: kernel, SMP: o.SMP, Memory: o.Memory, Script: o.Script(false), Timeout: limit})
 	if err != nil {
-		t.Fatalf("%v: %v\n%s\n%s", o.commands[0], err, r.Log, r.Stdout)
+		t.Errorf("%v: %v\n%s\n%s", o.Commands[0], err, r.Log, r.Stdout)
 	}
-	said := map[int][]string{}
-	parts := strings.Split(string(r.Stdout), "\n"+mark)
-	if len(parts) != len(o.commands)+1 {
-		t.Fatalf("%v: %d of %d blocks have ended\n%s\n%s", o.commands[0], len(parts)-1, len(o.commands), r.Log, r.Stdout)
-	}
-	for i, b := range o.commands {
-		text := parts[i]
-		if i > 0 {
-			_, text, _ = strings.Cut(text, "\n") // the status of the one before
-		}
-		said[b.Line] = blocks.Lines(text)
+	said, err := o.Split(string(r.Stdout))
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, r.Log, r.Stdout)
 	}
 	return said
 }
@@ -99,36 +51,45 @@ func kernel(t *testing.T) string {
 	return path
 }
 
-// TestOutputs: what chapters and solutions show as output is what comes out.
+// TestOutputs: what chapters, solutions and slides show as output is what comes out. The commands of all pages that need
+// the same machine run in one boot.
 func TestOutputs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots")
 	}
-	image := kernel(t)
-	for _, p := range checked(t) {
-		what := map[string]string{".": "chapter", solutions: "solutions", decks: "slides"}[p.dir]
-		t.Run(strings.TrimSuffix(p.name, ".md")+"/"+what, func(t *testing.T) {
-			t.Parallel()
-			said := map[int][]string{}
-			for _, o := range p.boots() {
-				for line, text := range o.run(t, image) {
-					said[line] = text
-				}
-			}
-			p.compare(t, said)
-		})
+	pages := slices.DeleteFunc(checked(t), func(p page) bool { return !strings.HasPrefix(p.name, *only) })
+	slices.SortStableFunc(pages, func(a, b page) int { return strings.Compare(a.name[:2], b.name[:2]) })
+	var all []blocks.Block
+	for _, p := range pages {
+		all = append(all, p.blocks...)
+	}
+	image, said := kernel(t), map[string][]string{}
+	var mutex sync.Mutex
+	t.Run("machines", func(t *testing.T) {
+		for i, o := range blocks.Boots(all, false) {
+			t.Run(strconv.Itoa(i), func(t *testing.T) {
+				t.Parallel()
+				now := run(t, o, image)
+				mutex.Lock()
+				defer mutex.Unlock()
+				maps.Copy(said, now)
+			})
+		}
+	})
+	for _, p := range pages {
+		p.compare(t, said)
 	}
 }
 
 // compare compares each output with what the commands in front of it have printed.
-func (p page) compare(t *testing.T, said map[int][]string) {
+func (p page) compare(t *testing.T, said map[string][]string) {
 	t.Helper()
 	var out []string
 	lines := strings.Split(p.text, "\n")
 	for _, b := range p.blocks {
 		switch {
 		case b.Kind() == "sonde":
-			out = said[b.Line]
+			out = said[b.String()]
 		case b.Option("match") != "":
 			if *update {
 				copy(lines[b.Line:], b.Renew(out))
@@ -141,14 +102,5 @@ func (p page) compare(t *testing.T, said map[int][]string) {
 		if err := os.WriteFile(filepath.Join(p.dir, p.name), []byte(text), 0o644); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// TestBoots: commands of one machine run in one boot.
-func TestBoots(t *testing.T) {
-	p := page{blocks: blocks.Read("p", "```sonde run smp=2\na\n```\n```sonde run\nb\nc\n```\n```sonde run smp=2\nd\n```\n")}
-	all := p.boots()
-	if len(all) != 2 || all[0].smp != 2 || all[1].smp != 0 || all[0].script() != "dmesg -C\na"+between+"d"+between {
-		t.Errorf("%+v", all)
 	}
 }

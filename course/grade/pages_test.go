@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -91,23 +93,42 @@ func TestPagesShowOutput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots")
 	}
-	for _, l := range withPages(t) {
-		g := l.withSolution(t)
-		t.Run(filepath.Base(l.Dir), func(t *testing.T) {
-			t.Parallel()
-			var out []string
-			for _, f := range l.fences(t) {
-				switch {
-				case f.Kind() == "sonde":
-					out = runBlock(t, f, g)
-				case f.Option("match") != "":
-					if err := f.Compare(out); err != nil {
-						t.Error(err)
-					}
-				}
+	said, fences := map[string][]string{}, []blocks.Block{}
+	var mutex sync.Mutex
+	t.Run("machines", func(t *testing.T) {
+		for archive, all := range pagesByArchive(t) {
+			fences = append(fences, all...)
+			for i, o := range blocks.Boots(all, true) {
+				t.Run(filepath.Base(filepath.Dir(archive))+"-"+strconv.Itoa(i), func(t *testing.T) {
+					t.Parallel()
+					now := runBlocks(t, o, archive)
+					mutex.Lock()
+					defer mutex.Unlock()
+					maps.Copy(said, now)
+				})
 			}
-		})
+		}
+	})
+	var out []string
+	for _, f := range fences {
+		if f.Kind() == "sonde" {
+			out = said[f.String()]
+		} else if f.Option("match") != "" {
+			if err := f.Compare(out); err != nil {
+				t.Error(err)
+			}
+		}
 	}
+}
+
+// pagesByArchive returns the blocks of all pages, by the archive with the programs of the lab; "" if there are none.
+func pagesByArchive(t *testing.T) map[string][]blocks.Block {
+	all := map[string][]blocks.Block{}
+	for _, l := range withPages(t) {
+		archive := l.withSolution(t).programs.archive
+		all[archive] = append(all[archive], l.fences(t)...)
+	}
+	return all
 }
 
 // withSolution returns the grader whose kernel has the lab's solution, and the others'.
@@ -121,15 +142,18 @@ func (l *Lab) withSolution(t *testing.T) *grader {
 	return solved[strconv.Itoa(l.N)]
 }
 
-// runBlock boots a kernel with all solutions, which runs the commands, and returns the lines of the output.
-func runBlock(t *testing.T, f blocks.Block, g *grader) []string {
+// runBlocks boots a kernel with all solutions, which runs the commands, and returns the lines of each output.
+func runBlocks(t *testing.T, o blocks.Boot, archive string) map[string][]string {
 	t.Helper()
-	cpus, _ := strconv.Atoi(f.Option("smp"))
 	r, err := machine.Run(context.Background(), machine.Config{
-		Image: g.kernel, Initrd: g.programs.archive, SMP: cpus, Script: strings.Join(f.Text, "\n"), Timeout: time.Duration(measure() * float64(time.Minute)),
+		Image: solved[""].kernel, Initrd: archive, SMP: o.SMP, Script: o.Script(true), Timeout: 9 * time.Minute, // for a hang, not for a slow host
 	})
 	if err != nil {
-		t.Fatalf("%v: %v", f, err)
+		t.Fatalf("%v: %v\n%s\n%s", o.Commands[0], err, r.Log, r.Stdout)
 	}
-	return blocks.Lines(string(r.Stdout))
+	said, err := o.Split(string(r.Stdout))
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, r.Log, r.Stdout)
+	}
+	return said
 }
