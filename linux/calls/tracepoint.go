@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"fmt"
 	"strings"
 	"sync"
 	"syscall"
@@ -129,39 +128,27 @@ func (t Tracepoint) Record(h *attach.Hit, program attach.Handler) bool {
 	return true
 }
 
-// Format is what the file format says.
+// fields are those of a record beyond those that all have.
 //
 // Source: Linux, Documentation/trace/events.rst, and its kernel/trace/trace_syscalls.c for the offsets.
-func (t Tracepoint) Format() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "name: %s\nID: %d\nformat:\n", t, t.ID)
-	field := func(declared string, offset, size, signed int) {
-		fmt.Fprintf(&b, "\tfield:%s;\toffset:%d;\tsize:%d;\tsigned:%d;\n", declared, offset, size, signed)
-	}
-	field("unsigned short common_type", 0, 2, 0)
-	field("unsigned char common_flags", 2, 1, 0)
-	field("unsigned char common_preempt_count", 3, 1, 0)
-	field("int common_pid", 4, 4, 1)
-	b.WriteByte('\n')
+func (t Tracepoint) fields() (all []event.Field) {
 	raw := t.Call == "*"
 	if raw {
-		field("long id", 8, 8, 1)
+		all = append(all, event.Field{Name: "id", Type: "long", Offset: 8, Size: 8, Signed: true})
 	} else {
-		field("int __syscall_nr", 8, 4, 1)
+		all = append(all, event.Field{Name: "__syscall_nr", Type: "int", Offset: 8, Size: 4, Signed: true})
 	}
 	switch {
 	case t.Exit:
-		field("long ret", 16, 8, 1)
+		return append(all, event.Field{Name: "ret", Type: "long", Offset: 16, Size: 8, Signed: true})
 	case raw:
-		field("unsigned long args[6]", 16, 48, 0)
-	default:
-		params, _ := Parameters(t.Call)
-		for i, p := range params {
-			field(p.Type+" "+p.Name, 16+8*i, 8, 0)
-		}
+		return append(all, event.Field{Name: "args", Type: "unsigned long", Offset: 16, Size: 48, Count: 6})
 	}
-	fmt.Fprintf(&b, "\nprint fmt: %s\n", t.printed())
-	return b.String()
+	params, _ := Parameters(t.Call)
+	for i, p := range params {
+		all = append(all, event.Field{Name: p.Name, Type: p.Type, Offset: 16 + 8*i, Size: 8})
+	}
+	return all
 }
 
 // printed is how Linux prints a record: a format of C, and its arguments.
@@ -189,7 +176,13 @@ func (t Tracepoint) printed() string {
 func RegisterTracepoints() {
 	event.Register(event.Family{First: rawEnter, List: listed, ByName: numbered, ByID: func(id uint64) (event.Source, error) {
 		t, err := ByID(id)
-		return event.Source{Name: t.system() + ":" + t.String(), Format: t.Format, Size: t.size(), Sites: []attach.Site{t.Site()}, Through: t.Record}, err
+		if err != nil {
+			return event.Source{}, err
+		}
+		fields := t.fields()
+		last := fields[len(fields)-1]
+		return event.Source{Name: t.system() + ":" + t.String(), Fields: fields, Print: t.printed(), Size: (last.Offset + last.Size + 7) / 8 * 8,
+			Sites: []attach.Site{t.Site()}, Through: t.Record}, nil
 	}})
 	for name, function := range placed {
 		event.Place(name, "sonde/linux/"+function)
@@ -207,18 +200,6 @@ func (t Tracepoint) system() string {
 		return "raw_syscalls"
 	}
 	return "syscalls"
-}
-
-// size is how many bytes the record has.
-func (t Tracepoint) size() int {
-	switch {
-	case t.Exit:
-		return 24
-	case t.Call == "*":
-		return 64
-	}
-	params, _ := Parameters(t.Call)
-	return 16 + 8*len(params)
 }
 
 // placed are the functions of linux/ whose calls are tracepoints.

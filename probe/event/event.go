@@ -9,8 +9,6 @@
 package event
 
 import (
-	"fmt"
-	"strings"
 	"syscall"
 
 	"sonde/bpf"
@@ -36,6 +34,7 @@ type Field struct {
 	Type   string // in C
 	Offset int
 	Size   int // in bytes
+	Count  int // elements of an array of numbers; 0: it is none
 	Signed bool
 	Text   bool // an array of characters that ends with a 0
 	Loc    bool // where such an array is: its offset in the record, and 65536 times its length
@@ -113,40 +112,4 @@ func init() {
 	for i, e := range events {
 		e.layout(firstID + i)
 	}
-}
-
-// Format is what the file format says.
-//
-// Source: Linux, Documentation/trace/events.rst.
-func (e *Event) Format() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "name: %s\nID: %d\nformat:\n", e.Name, e.ID)
-	line := func(declared string, f Field) {
-		signed := 0
-		if f.Signed {
-			signed = 1
-		}
-		fmt.Fprintf(&b, "\tfield:%s;\toffset:%d;\tsize:%d;\tsigned:%d;\n", declared, f.Offset, f.Size, signed)
-	}
-	line("unsigned short common_type", Field{Offset: 0, Size: 2})
-	line("unsigned char common_flags", Field{Offset: 2, Size: 1})
-	line("unsigned char common_preempt_count", Field{Offset: 3, Size: 1})
-	line("int common_pid", Field{Offset: 4, Size: 4, Signed: true})
-	b.WriteByte('\n')
-	var formats, args []string
-	for _, f := range e.Fields {
-		declared, conversion, arg := f.Type+" "+f.Name, "%lld", "REC->"+f.Name
-		switch {
-		case f.Loc:
-			declared, conversion, arg = "__data_loc char[] "+f.Name, "%s", "__get_str("+f.Name+")"
-		case f.Text:
-			declared, conversion = fmt.Sprintf("char %s[%d]", f.Name, f.Size), "%s"
-		case !f.Signed:
-			conversion = "%llu"
-		}
-		line(declared, f)
-		formats, args = append(formats, f.Name+"="+conversion), append(args, arg)
-	}
-	fmt.Fprintf(&b, "\nprint fmt: \"%s\", %s\n", strings.Join(formats, " "), strings.Join(args, ", "))
-	return b.String()
 }

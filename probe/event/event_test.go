@@ -84,7 +84,7 @@ format:
 
 print fmt: "irq=%lld name=%s", REC->irq, __get_str(name)
 `
-	if got := e.Format(); got != want {
+	if got := Format(e.Name, e.ID, e.Fields, e.printed()); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }

@@ -9,9 +9,10 @@ import (
 
 // A Source is a tracepoint with a number.
 type Source struct {
-	Name    string        // SYSTEM:NAME
-	Format  func() string // what the file format says
-	Size    int           // of its record, in bytes
+	Name    string  // SYSTEM:NAME
+	Fields  []Field // beyond those that all have
+	Print   string  // how Linux prints its record, as the file format says
+	Size    int     // of its record, in bytes
 	Sites   []attach.Site
 	Through func(h *attach.Hit, program attach.Handler) (called bool) // calls a program with the record of a hit in Data; nil: it is there
 }
@@ -50,7 +51,7 @@ func Place(name, function string) {
 // Errors: ENOENT.
 func Numbered(id uint64) (Source, error) {
 	if e := ByID(int(id)); e != nil {
-		return Source{Name: e.String(), Format: e.Format, Size: e.Size, Sites: []attach.Site{{Kind: attach.Event, Symbol: e.String()}}}, nil
+		return Source{Name: e.String(), Fields: e.Fields, Print: e.printed(), Size: e.Size, Sites: []attach.Site{{Kind: attach.Event, Symbol: e.String()}}}, nil
 	}
 	for i := len(families) - 1; i >= 0; i-- {
 		if f := families[i]; id >= f.First {

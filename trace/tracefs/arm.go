@@ -263,7 +263,7 @@ func (s *state) pids(c *code, over string) {
 
 // pid jumps to yes if pidMap has a bit of a process that a field names, else to no.
 func (c *code) pid(name string, e *event, bit int, yes, no string) {
-	c.line("r1 = *(u32 *)(r7 + %d)\n*(u32 *)(r10 - 4) = r1", recordAt+e.field(name).offset)
+	c.line("r1 = *(u32 *)(r7 + %d)\n*(u32 *)(r10 - 4) = r1", recordAt+e.field(name).Offset)
 	c.lookup(pidMap, 4, no)
 	c.line("r1 = *(u32 *)(r0 + 0)\nif r1 & %d goto %s\ngoto %s", bit, yes, no)
 }
@@ -271,8 +271,8 @@ func (c *code) pid(name string, e *event, bit int, yes, no string) {
 // follow notes that the children of processes in pidMap are like their parents: it is the program of
 // sched:sched_process_fork for the option event-fork.
 func (c *code) follow(e *event) {
-	c.line("r1 = *(u32 *)(r7 + %d)\n*(u32 *)(r10 - 4) = r1", recordAt+e.field("parent_pid").offset)
+	c.line("r1 = *(u32 *)(r7 + %d)\n*(u32 *)(r10 - 4) = r1", recordAt+e.field("parent_pid").Offset)
 	c.lookup(pidMap, 4, "out")
-	c.line("r1 = *(u32 *)(r0 + 0)\n*(u32 *)(r10 - 8) = r1\nr1 = *(u32 *)(r7 + %d)\n*(u32 *)(r10 - 4) = r1", recordAt+e.field("child_pid").offset)
+	c.line("r1 = *(u32 *)(r0 + 0)\n*(u32 *)(r10 - 8) = r1\nr1 = *(u32 *)(r7 + %d)\n*(u32 *)(r10 - 4) = r1", recordAt+e.field("child_pid").Offset)
 	c.line("r1 = map[idx:%d]\nr2 = r10\nr2 += -4\nr3 = r10\nr3 += -8\nr4 = 0\ncall 2", pidMap)
 }

@@ -71,10 +71,10 @@ func (i *instance) enableAll(pattern string, on bool) error {
 	return nil
 }
 
-// pidFile names processes whose events alone are recorded; or (not) are not.
 // mostPIDs is how many processes a list can have.
 const mostPIDs = 2048
 
+// pidFile names processes whose events alone are recorded; or (not) are not.
 func (i *instance) pidFile(not bool) vfs.Node {
 	set := func(pids []int) error {
 		old := i.pids[not]

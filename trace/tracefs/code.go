@@ -195,7 +195,7 @@ func (c *code) value(f *fetch) {
 	case fetchNumber:
 		c.line("r8 = %#x ll", uint64(f.number))
 	case fetchField:
-		c.line("r8 = *(%s *)(r6 + %d)", f.field.load(), f.field.offset)
+		c.line("r8 = *(%s *)(r6 + %d)", f.field.load(), f.field.Offset)
 	case fetchMemory, fetchWord:
 		c.address(f)
 		c.line("r1 = r10\nr1 += -16\nr2 = 8\nr3 = r8\ncall %d\nr8 = *(u64 *)(r10 - 16)", reading(f.user))
@@ -207,10 +207,10 @@ func (c *code) value(f *fetch) {
 // load is the type by which a number is read.
 func (f *field) load() string {
 	sign := "u"
-	if f.signed && f.size < 8 {
+	if f.Signed && f.Size < 8 {
 		sign = "s"
 	}
-	return fmt.Sprintf("%s%d", sign, 8*f.size)
+	return fmt.Sprintf("%s%d", sign, 8*f.Size)
 }
 
 // put puts the record into the ring, if that is wanted; else it goes on at over.

@@ -56,9 +56,9 @@ var (
 )
 
 // printEvent is what trace_marker writes.
-var printEvent = &event{system: "ftrace", name: "print", id: printID, size: 16 + mostMarked, print: `"%ps: %s", (void *)REC->ip, REC->buf`, fields: []field{
-	{name: "ip", ctype: "unsigned long", offset: 8, size: 8, base: 'u'},
-	{name: "buf", ctype: "char", offset: 16, size: mostMarked, text: true, at: 16, room: mostMarked}}}
+var printEvent = &event{system: "ftrace", name: "print", id: printID, size: 16 + mostMarked, print: `"%ps: %s", (void *)REC->ip, REC->buf`, fields: ofTracepoint([]tracepoints.Field{
+	{Name: "ip", Type: "unsigned long", Offset: 8, Size: 8},
+	{Name: "buf", Type: "char", Offset: 16, Size: mostMarked, Text: true}}, 16+mostMarked)}
 
 // mostMarked is how long a text in trace_marker can be.
 const mostMarked = 1000
@@ -100,9 +100,8 @@ func tracepoint(id uint64) *event {
 	if err != nil {
 		return nil
 	}
-	e := &event{id: int(id), size: s.Size, sites: s.Sites, through: s.Through}
+	e := &event{id: int(id), size: s.Size, fields: ofTracepoint(s.Fields, s.Size), print: s.Print, sites: s.Sites, through: s.Through}
 	e.system, e.name, _ = strings.Cut(s.Name, ":")
-	e.fields, e.print = ofFormat(s.Format(), s.Size)
 	known[s.Name] = e
 	return e
 }
@@ -198,7 +197,7 @@ func (e *event) describe() {
 		formats = []string{head}
 	}
 	for _, f := range e.fields {
-		values = append(values, "REC->"+f.name)
+		values = append(values, "REC->"+f.Name)
 	}
 	if p.kind == 'r' {
 		values[0], values[1] = values[1], values[0]
@@ -231,20 +230,17 @@ func (e *event) describe() {
 
 // field is an argument's.
 func (a *arg) field() field {
-	f := field{name: a.name, ctype: a.typ.name, offset: a.offset, size: a.typ.size * max(1, a.count), signed: a.typ.base == 's',
-		count: a.count, text: a.typ.text, loc: a.typ.text, at: a.at, room: a.room, base: a.typ.base}
+	f := field{text: a.typ.text, at: a.at, room: a.room, base: a.typ.base, Field: tracepoints.Field{Name: a.name, Type: a.typ.name,
+		Offset: a.offset, Size: a.typ.size * max(1, a.count), Count: a.count, Signed: a.typ.base == 's', Loc: a.typ.text}}
 	switch {
 	case a.typ.text:
-		f.ctype = "char[]"
+		f.Type = "char[]"
 	case a.typ.base == 'x':
-		f.ctype = "u" + a.typ.name[1:]
+		f.Type = "u" + a.typ.name[1:]
 	case a.typ.base == 'p':
-		f.ctype = "u64"
+		f.Type = "u64"
 	case a.typ.width > 0:
-		f.ctype = fmt.Sprintf("u%d", 8*a.typ.size)
-	}
-	if a.count > 0 {
-		f.ctype += fmt.Sprintf("[%d]", a.count)
+		f.Type = fmt.Sprintf("u%d", 8*a.typ.size)
 	}
 	return f
 }

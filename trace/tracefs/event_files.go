@@ -80,7 +80,7 @@ func (i *instance) filterAll(system, text string) error {
 
 func (i *instance) eventFolder(e *event) vfs.Node {
 	nodes := map[string]vfs.Node{
-		"format": file{read: func() string { return format(e.name, e.id, e.fields, e.print) }},
+		"format": file{read: e.format},
 		"filter": file{read: func() string { return i.filterOf(e) + "\n" }, write: func(text string) error {
 			return i.report("event filter parse error", text, i.state(e).setFilter(text))
 		}},

@@ -215,7 +215,7 @@ func (p *probe) variable(w word, deep, whole int) (*fetch, error) {
 	}
 	if p.kind == 'e' {
 		for i := range p.attached.fields {
-			if f := &p.attached.fields[i]; f.name == name {
+			if f := &p.attached.fields[i]; f.Name == name {
 				return &fetch{kind: fetchField, field: f}, nil
 			}
 		}

@@ -18,17 +18,17 @@ type test struct {
 }
 
 // commField is the name of what runs, which is in front of the record.
-var commField = &field{name: "comm", text: true, at: -recordAt, room: 16}
+var commField = &field{text: true, at: -recordAt, room: 16}
 
 // field finds a field by the name that a filter has for it; nil: there is none.
 func (e *event) field(name string) *field {
 	for i := range e.fields {
-		if e.fields[i].name == name {
+		if e.fields[i].Name == name {
 			return &e.fields[i]
 		}
 	}
 	for i := range common {
-		if common[i].name == name {
+		if common[i].Name == name {
 			return &common[i]
 		}
 	}
@@ -184,7 +184,7 @@ func (p *filterParser) numberOf(t *test, opAt int) error {
 	if t.op == "~" {
 		return wrong(opAt, "Illegal operation for field type")
 	}
-	if t.field != nil && t.field.count > 0 {
+	if t.field != nil && t.field.Count > 0 {
 		return wrong(opAt, "Illegal operation for field type")
 	}
 	start := p.at
@@ -243,8 +243,8 @@ func (c *code) compare(t *test, no string) {
 	if t.field == nil {
 		c.line("call 8\nr1 = r0")
 	} else {
-		c.line("r1 = *(%s *)(r7 + %d)", t.field.load(), recordAt+t.field.offset)
-		if t.field.signed {
+		c.line("r1 = *(%s *)(r7 + %d)", t.field.load(), recordAt+t.field.Offset)
+		if t.field.Signed {
 			signed = "s"
 		}
 	}

@@ -40,7 +40,7 @@ func (c *code) hist(h *hist, over string) {
 func (c *code) number(k *column) {
 	switch {
 	case k.field != nil:
-		c.line("r1 = *(%s *)(r7 + %d)", k.field.load(), recordAt+k.field.offset)
+		c.line("r1 = *(%s *)(r7 + %d)", k.field.load(), recordAt+k.field.Offset)
 	case k.name == "common_timestamp":
 		c.line("call 5\nr1 = r0")
 		if k.modifier == "usecs" {

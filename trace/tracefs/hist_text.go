@@ -148,7 +148,7 @@ func (k *column) number(v uint64) string {
 	switch {
 	case k.modifier == "hex":
 		return strconv.FormatUint(v, 16)
-	case k.field != nil && k.field.signed:
+	case k.field != nil && k.field.Signed:
 		return fmt.Sprintf("%10d", int64(v))
 	}
 	return fmt.Sprintf("%10d", v)

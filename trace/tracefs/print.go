@@ -63,7 +63,7 @@ func (e *event) appendBody(to, body []byte) []byte {
 		}
 	}
 	for i := range fields {
-		to = append(append(append(to, ' '), fields[i].name...), '=')
+		to = append(append(append(to, ' '), fields[i].Name...), '=')
 		to = fields[i].append(to, body, len(e.probes) > 0)
 	}
 	return to
@@ -81,22 +81,22 @@ func (e *event) appendCall(to, body []byte) []byte {
 		if i > 0 {
 			to = append(to, ", "...)
 		}
-		to = fmt.Appendf(to, "%s: %x", e.fields[1+i].name, e.fields[1+i].number(body, 0))
+		to = fmt.Appendf(to, "%s: %x", e.fields[1+i].Name, e.fields[1+i].number(body, 0))
 	}
 	return append(to, ')')
 }
 
 // number is the i-th number of a field.
 func (f *field) number(body []byte, i int) uint64 {
-	size := f.size / max(1, f.count)
-	at := f.offset + i*size
+	size := f.Size / max(1, f.Count)
+	at := f.Offset + i*size
 	if at+size > len(body) {
 		return 0
 	}
 	var word [8]byte
 	copy(word[:], body[at:at+size])
 	v := binary.LittleEndian.Uint64(word[:])
-	if f.signed && size < 8 {
+	if f.Signed && size < 8 {
 		shift := 64 - 8*size
 		v = uint64(int64(v<<shift) >> shift)
 	}
@@ -106,10 +106,10 @@ func (f *field) number(body []byte, i int) uint64 {
 // string is a field's text; false: it could not be read.
 func (f *field) string(body []byte, i int) (string, bool) {
 	at, room := f.at, f.room
-	if f.loc {
+	if f.Loc {
 		where := uint32(0)
-		if f.offset+4*i+4 <= len(body) {
-			where = binary.LittleEndian.Uint32(body[f.offset+4*i:])
+		if f.Offset+4*i+4 <= len(body) {
+			where = binary.LittleEndian.Uint32(body[f.Offset+4*i:])
 		}
 		if at, room = int(where&0xffff), int(where>>16); room == 0 {
 			return "", false
@@ -123,10 +123,10 @@ func (f *field) string(body []byte, i int) (string, bool) {
 
 // append appends a field's value. quoted says how texts of probes are.
 func (f *field) append(to, body []byte, quoted bool) []byte {
-	if f.count > 0 {
+	if f.Count > 0 {
 		to = append(to, '{')
 	}
-	for i := range max(1, f.count) {
+	for i := range max(1, f.Count) {
 		if i > 0 {
 			to = append(to, ',')
 		}
@@ -143,7 +143,7 @@ func (f *field) append(to, body []byte, quoted bool) []byte {
 			to = append(to, text...)
 		}
 	}
-	if f.count > 0 {
+	if f.Count > 0 {
 		to = append(to, '}')
 	}
 	return to

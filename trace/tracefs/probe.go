@@ -10,6 +10,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/vfs"
 	"sonde/probe/attach"
+	tracepoints "sonde/probe/event"
 )
 
 // A probe is a line of kprobe_events, uprobe_events or dynamic_events: a place, and what is recorded there.
@@ -366,7 +367,7 @@ func (p *probe) layout() bool {
 // head are the fields of a probe before its arguments.
 func (p *probe) head() []field {
 	address := func(name string, i int) field {
-		return field{name: name, ctype: "unsigned long", offset: commonSize + 8*i, size: 8, base: 'p'}
+		return field{base: 'p', Field: tracepoints.Field{Name: name, Type: "unsigned long", Offset: commonSize + 8*i, Size: 8}}
 	}
 	switch {
 	case p.kind == 'e':

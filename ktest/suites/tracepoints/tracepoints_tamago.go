@@ -254,7 +254,9 @@ func files(t *suites.T) {
 			t.Must(err)
 			format, err := vfs.ReadFile(dir + "/format")
 			t.Must(err)
-			if string(id) != fmt.Sprintf("%d\n", e.ID) || string(format) != e.Format() || event.ByID(e.ID) != e {
+			of, err := event.Numbered(uint64(e.ID))
+			t.Must(err)
+			if string(id) != fmt.Sprintf("%d\n", e.ID) || string(format) != event.Format(e.Name, e.ID, of.Fields, of.Print) || event.ByID(e.ID) != e {
 				t.Errorf("%s: %q, %q", dir, id, format)
 			}
 		}
