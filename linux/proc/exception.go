@@ -14,24 +14,6 @@ import (
 	"sonde/linux/space"
 )
 
-// Exceptions that are handled apart from the others.
-const (
-	vecDivide     = 0
-	vecDebug      = 1
-	vecBreakpoint = 3
-	vecPageFault  = 14
-	vecProtect    = 13
-)
-
-// Bits of a page fault's error code.
-// Source: Intel SDM vol. 3A, "Interrupt 14—Page-Fault Exception".
-const (
-	faultPresent = 1 << 0
-	faultWrite   = 1 << 1
-	faultUser    = 1 << 2
-	faultFetch   = 1 << 4
-)
-
 // cause is the signal that an exception becomes, and its name in the log.
 type cause struct {
 	signal int // 0: there is no such exception
@@ -41,38 +23,38 @@ type cause struct {
 
 // causes is the cause of each exception, by vector.
 var causes = [...]cause{
-	vecDivide:     {abi.SIGFPE, abi.FPE_INTDIV, "divide error"},
-	vecDebug:      {abi.SIGTRAP, abi.TRAP_TRACE, ""},
-	vecBreakpoint: {abi.SIGTRAP, abi.SI_KERNEL, ""},
-	4:             {abi.SIGSEGV, abi.SI_KERNEL, "overflow"},
-	5:             {abi.SIGSEGV, abi.SI_KERNEL, "bounds"},
-	6:             {abi.SIGILL, abi.ILL_ILLOPN, "invalid opcode"},
-	7:             {abi.SIGILL, abi.ILL_ILLOPN, "device not available"},
-	10:            {abi.SIGSEGV, abi.SI_KERNEL, "invalid TSS"},
-	11:            {abi.SIGBUS, abi.SI_KERNEL, "segment not present"},
-	12:            {abi.SIGBUS, abi.SI_KERNEL, "stack segment"},
-	vecProtect:    {abi.SIGSEGV, abi.SI_KERNEL, "general protection fault"},
-	16:            {abi.SIGFPE, abi.FPE_FLTINV, "fpu exception"},
-	17:            {abi.SIGBUS, abi.BUS_ADRALN, "alignment check"},
-	19:            {abi.SIGFPE, abi.FPE_FLTINV, "simd exception"},
-	20:            {abi.SIGSEGV, abi.SI_KERNEL, "virtualization exception"},
-	21:            {abi.SIGSEGV, abi.SI_KERNEL, "control protection"},
+	amd64.VEC_DE: {abi.SIGFPE, abi.FPE_INTDIV, "divide error"},
+	amd64.VEC_DB: {abi.SIGTRAP, abi.TRAP_TRACE, ""},
+	amd64.VEC_BP: {abi.SIGTRAP, abi.SI_KERNEL, ""},
+	amd64.VEC_OF: {abi.SIGSEGV, abi.SI_KERNEL, "overflow"},
+	amd64.VEC_BR: {abi.SIGSEGV, abi.SI_KERNEL, "bounds"},
+	amd64.VEC_UD: {abi.SIGILL, abi.ILL_ILLOPN, "invalid opcode"},
+	amd64.VEC_NM: {abi.SIGILL, abi.ILL_ILLOPN, "device not available"},
+	amd64.VEC_TS: {abi.SIGSEGV, abi.SI_KERNEL, "invalid TSS"},
+	amd64.VEC_NP: {abi.SIGBUS, abi.SI_KERNEL, "segment not present"},
+	amd64.VEC_SS: {abi.SIGBUS, abi.SI_KERNEL, "stack segment"},
+	amd64.VEC_GP: {abi.SIGSEGV, abi.SI_KERNEL, "general protection fault"},
+	amd64.VEC_MF: {abi.SIGFPE, abi.FPE_FLTINV, "fpu exception"},
+	amd64.VEC_AC: {abi.SIGBUS, abi.BUS_ADRALN, "alignment check"},
+	amd64.VEC_XM: {abi.SIGFPE, abi.FPE_FLTINV, "simd exception"},
+	amd64.VEC_VE: {abi.SIGSEGV, abi.SI_KERNEL, "virtualization exception"},
+	amd64.VEC_CP: {abi.SIGSEGV, abi.SI_KERNEL, "control protection"},
 }
 
 // exception handles an exception of the program: it makes a page present, or sends a
 // signal.
 func (t *Thread) exception(vector int) {
-	if vector == vecPageFault {
+	if vector == amd64.VEC_PF {
 		t.pageFault()
 		return
 	}
-	if vector == vecDebug && t.watched() {
+	if vector == amd64.VEC_DB && t.watched() {
 		return
 	}
 	if t.tellException(vector) {
 		return
 	}
-	if vector == vecDebug && t.int1() {
+	if vector == amd64.VEC_DB && t.int1() {
 		t.raise(cause{abi.SIGTRAP, abi.TRAP_BRKPT, ""})
 		return
 	}
@@ -112,20 +94,20 @@ func (t *Thread) raise(c cause) {
 func (t *Thread) pageFault() {
 	r, addr := t.Regs(), t.cpu.Address()
 	if t.Memory().Reserved(addr) {
-		r.Err |= faultPresent // as in Linux: a program cannot find out which kernel addresses are mapped
+		r.Err |= amd64.PF_P // as in Linux: a program cannot find out which kernel addresses are mapped
 	}
-	if r.Err&faultUser == 0 {
+	if r.Err&amd64.PF_U == 0 {
 		t.kernelsFault()
 		return
 	}
 	access := space.Read
 	switch {
-	case r.Err&faultFetch != 0:
+	case r.Err&amd64.PF_I != 0:
 		if t.vsyscall(addr) {
 			return
 		}
 		access = space.Exec
-	case r.Err&faultWrite != 0:
+	case r.Err&amd64.PF_W != 0:
 		access = space.Write
 	}
 	t.Access(addr, access)
@@ -149,10 +131,10 @@ func (t *Thread) Access(addr uint64, access space.Prot) {
 		t.charge.faults.Add(1)
 		return
 	}
-	if t.tellException(vecPageFault) {
+	if t.tellException(amd64.VEC_PF) {
 		return
 	}
-	r.Vector, t.faulted = vecPageFault, addr
+	r.Vector, t.faulted = amd64.VEC_PF, addr
 	info := abi.Siginfo{Signo: abi.SIGSEGV, Code: abi.SEGV_MAPERR}
 	switch {
 	case errors.Is(err, backing.ErrBus):

@@ -35,16 +35,16 @@ func (t *Thread) kernelsFault() {
 		return
 	}
 	steps := r.Flags&amd64.RFLAGS_TF != 0
-	if t.farReturn(in, code[:n]) && steps && !t.tellException(vecDebug) {
-		t.Raise(vecDebug)
+	if t.farReturn(in, code[:n]) && steps && !t.tellException(amd64.VEC_DB) {
+		t.Raise(amd64.VEC_DB)
 	}
 }
 
 // protection raises a general protection fault with an error code.
 func (t *Thread) protection(code uint64) {
 	t.Regs().Err = code
-	if !t.tellException(vecProtect) {
-		t.Raise(vecProtect)
+	if !t.tellException(amd64.VEC_GP) {
+		t.Raise(amd64.VEC_GP)
 	}
 }
 
@@ -110,7 +110,7 @@ func (t *Thread) popped(b []byte) bool {
 	sp := t.Regs().SP
 	n, err := t.Memory().CopyIn(b, sp)
 	if err != nil {
-		t.Regs().Err = faultUser
+		t.Regs().Err = amd64.PF_U
 		t.Access(sp+uint64(n), space.Read)
 	}
 	return err == nil

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"sonde/arch/amd64"
 	"sonde/kernel/abi"
 )
 
@@ -41,9 +42,9 @@ func (t *Thread) steps() (ended bool) {
 		switch ev := t.cpu.Run(t.Memory().Space); {
 		case ev == SystemCall:
 			t.SystemCall()
-		case ev == vecBreakpoint:
-			if !t.tellException(vecBreakpoint) {
-				t.Raise(vecBreakpoint)
+		case ev == amd64.VEC_BP:
+			if !t.tellException(amd64.VEC_BP) {
+				t.Raise(amd64.VEC_BP)
 			}
 		case ev < 32:
 			t.exception(int(ev))

@@ -104,13 +104,6 @@ func (p *Plan) finish(r *amd64.Regs, loaded uint64) {
 	}
 }
 
-// Bits of a page fault's error code.
-// Source: Intel SDM vol. 3A, "Interrupt 14—Page-Fault Exception".
-const (
-	faultWrite = 1 << 1
-	faultUser  = 1 << 2
-)
-
 func (p *Plan) load(c CPU, addr uint64) (uint64, error) {
 	if !canonical(addr) || !canonical(addr+7) {
 		onStack := p.In.Flow == insn.Ret || p.In.IsPopf() || p.In.HasMem() && p.byStack()
@@ -118,7 +111,7 @@ func (p *Plan) load(c CPU, addr uint64) (uint64, error) {
 	}
 	v, err := c.Load(addr)
 	if err != nil {
-		return 0, &Fault{amd64.VEC_PF, faultUser, addr, err}
+		return 0, &Fault{amd64.VEC_PF, amd64.PF_U, addr, err}
 	}
 	return v, nil
 }
@@ -142,7 +135,7 @@ func push(c CPU, addr, v uint64, only bool) error {
 		err = c.Store(addr, v)
 	}
 	if err != nil {
-		return &Fault{amd64.VEC_PF, faultUser | faultWrite, addr, err}
+		return &Fault{amd64.VEC_PF, amd64.PF_U | amd64.PF_W, addr, err}
 	}
 	return nil
 }
