@@ -58,10 +58,14 @@ const takePeriod = 10 * time.Millisecond
 // header is how many bytes Linux's ring has before each record.
 const header = 8
 
-// run takes records until it is stopped.
+// run takes records until it is stopped, which may be before it begins: then another one may be the taker by now.
 func (i *instance) run(stop chan struct{}) {
 	mu.Lock()
-	i.word(taker, program.Self())
+	select {
+	case <-stop:
+	default:
+		i.word(taker, program.Self())
+	}
 	mu.Unlock()
 	for {
 		select {

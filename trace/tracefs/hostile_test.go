@@ -131,3 +131,16 @@ func TestLongCommands(t *testing.T) {
 		}
 	}
 }
+
+// TestStoppedBeforeItBegins: a goroutine that begins only after it was stopped does not take the place of the next one.
+func TestStoppedBeforeItBegins(t *testing.T) {
+	mounted(t)
+	must(t, top.prepare())
+	top.word(taker, 7)
+	stop := make(chan struct{})
+	close(stop)
+	top.run(stop)
+	if got := top.get(taker); got != 7 {
+		t.Errorf("the taker is %d", got)
+	}
+}
