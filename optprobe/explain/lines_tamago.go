@@ -73,13 +73,7 @@ func instruction(at attach.Site) Instruction {
 		return i
 	}
 	i.Way = Breakpoint
-	var why []string
-	for _, o := range p.Why {
-		why = append(why, o.String())
-	}
-	for _, s := range p.blockers() {
-		why = append(why, "at the moment: "+s)
-	}
+	why := p.against()
 	if i.Why = strings.Join(why, "; "); len(why) == 0 {
 		i.Way = Jump
 	}

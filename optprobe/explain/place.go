@@ -59,6 +59,17 @@ func (p *Place) asm(addr uint64, code []byte) (insn.Inst, string) {
 	return f.Asm(addr, code)
 }
 
+// against is all that stands against a jump, always or at the moment.
+func (p *Place) against() (all []string) {
+	for _, o := range p.Why {
+		all = append(all, o.String())
+	}
+	for _, s := range p.blockers() {
+		all = append(all, "at the moment: "+s)
+	}
+	return all
+}
+
 // blockers are what keeps the jump out at the moment and may change.
 func (p *Place) blockers() (list []string) {
 	if !p.On {

@@ -42,14 +42,7 @@ func (p *Place) writeCounts(w io.Writer) {
 
 // writeReason names the first of what stands against a jump.
 func (p *Place) writeReason(w io.Writer) {
-	var all []string
-	for _, o := range p.Why {
-		all = append(all, o.String())
-	}
-	for _, s := range p.blockers() {
-		all = append(all, "at the moment: "+s)
-	}
-	switch len(all) {
+	switch all := p.against(); len(all) {
 	case 0:
 	case 1:
 		fmt.Fprintf(w, "WHY NOT   a jump: %s\n", all[0])

@@ -36,6 +36,14 @@ type Drawing struct {
 	shapes        strings.Builder
 }
 
+// New returns a drawing that begins with its title, and what is said of it below that.
+func New(title string, width int, below string) *Drawing {
+	d := &Drawing{Title: title, Width: width}
+	d.Text(20, 30, "head", title)
+	d.Text(20, 30+Row, "faint", below)
+	return d
+}
+
 // add writes elements of SVG.
 func (d *Drawing) add(format string, args ...any) { fmt.Fprintf(&d.shapes, format+"\n", args...) }
 

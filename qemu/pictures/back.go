@@ -35,10 +35,8 @@ func drawBack(h hit) (*draw.Drawing, error) {
 	if caller == "" || trampoline == "" || told == "" {
 		return nil, fmt.Errorf("the record of a return probe has no return address, trampoline or handler: %+v", h.Frames)
 	}
-	d := &draw.Drawing{Title: "A stack with a return probe", Width: 3*(cell+apart) + 20}
-	d.Text(20, 30, "head", d.Title)
 	probed := functionAt(h.Place)
-	d.Text(20, 30+draw.Row, "faint", "a return probe on "+probed+", called by "+caller)
+	d := draw.New("A stack with a return probe", 3*(cell+apart)+20, "a return probe on "+probed+", called by "+caller)
 	for i, c := range []struct{ when, class, word, below string }{
 		{"at the call", "", "return to " + caller, ""},
 		{"from the hit on", "trap", "return to " + trampoline, "frame of " + probed},

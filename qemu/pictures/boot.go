@@ -15,10 +15,10 @@ const (
 
 // drawBoot draws a bar for what leads to each stage. The clock counts an instruction as a nanosecond.
 func drawBoot(stages []stage) *draw.Drawing {
-	d := &draw.Drawing{Title: "The boot, from power-on to the prompt", Width: names + scale + ends, Height: (len(stages) + 6) * draw.Row, Zoom: 1.6}
-	d.Text(20, 30, "head", d.Title)
 	end := stages[len(stages)-1].at
-	d.Text(20, 30+draw.Row, "faint", "by instructions, on one processor; the first bar is the firmware and the loader")
+	d := draw.New("The boot, from power-on to the prompt", names+scale+ends, "by instructions, on one processor; the first bar is the firmware and the loader")
+	d.Height = (len(stages) + 6) * draw.Row
+	d.Zoom = 1.6
 	x := func(at time.Duration) int { return names + int(int64(scale)*int64(at)/int64(end)) }
 	from := time.Duration(0)
 	for i, s := range stages {

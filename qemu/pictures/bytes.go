@@ -45,9 +45,7 @@ func (h *hit) before(d *draw.Drawing, y int) (n int) {
 
 // drawCopy draws the instruction that a breakpoint replaces, and its copy in the slot.
 func drawCopy(h hit) *draw.Drawing {
-	d := &draw.Drawing{Title: "An instruction, and its copy in a slot", Width: named + 16*byteWide}
-	d.Text(20, 30, "head", d.Title)
-	d.Text(20, 30+draw.Row, "faint", fmt.Sprintf("%s, %s:%d", h.Place, h.File, h.Line))
+	d := draw.New("An instruction, and its copy in a slot", named+16*byteWide, fmt.Sprintf("%s, %s:%d", h.Place, h.File, h.Line))
 	y := 30 + 3*draw.Row
 	h.before(d, y)
 	first := length(h.Original[0].Bytes)
@@ -81,9 +79,7 @@ func (h *hit) after(n int) string {
 
 // drawRegion draws what a jump covers.
 func drawRegion(h hit) *draw.Drawing {
-	d := &draw.Drawing{Title: "The region that a jump covers", Width: named + 16*byteWide}
-	d.Text(20, 30, "head", d.Title)
-	d.Text(20, 30+draw.Row, "faint", fmt.Sprintf("%s, %s:%d", h.Place, h.File, h.Line))
+	d := draw.New("The region that a jump covers", named+16*byteWide, fmt.Sprintf("%s, %s:%d", h.Place, h.File, h.Line))
 	y := 30 + 3*draw.Row
 	all := h.before(d, y)
 	y += rowHigh

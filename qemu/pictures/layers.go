@@ -84,9 +84,8 @@ func reaches(all []map[int]bool, from, to int) bool {
 
 // drawLayers draws the parts of the tree, the lowest at the bottom, with an arrow to each that one imports.
 func drawLayers(text string) *draw.Drawing {
-	d := &draw.Drawing{Title: "The layers of the tree", Width: 2*boxWide + 60, Zoom: 1.2}
-	d.Text(20, 30, "head", d.Title)
-	d.Text(20, 30+draw.Row, "faint", "each part imports those that its arrows lead to, and what these import")
+	d := draw.New("The layers of the tree", 2*boxWide+60, "each part imports those that its arrows lead to, and what these import")
+	d.Zoom = 1.2
 	x := func(p part) int { return 20 + p.col*(boxWide+20)/2 }
 	y := func(p part) int { return 30 + 2*draw.Row + p.row*(boxHigh+between) }
 	for i, lead := range imports(text) {

@@ -29,9 +29,8 @@ func parseSection(line string) (s section, ok bool) {
 
 // drawMemory draws the parts of the image, each as long as it is large, with both addresses.
 func drawMemory(all []section) *draw.Drawing {
-	d := &draw.Drawing{Title: "The kernel's image in memory", Width: 740, Height: (len(all) + 6) * (draw.Row + 6)}
-	d.Text(20, 30, "head", d.Title)
-	d.Text(20, 30+draw.Row, "faint", "each bar is as long as the part is large")
+	d := draw.New("The kernel's image in memory", 740, "each bar is as long as the part is large")
+	d.Height = (len(all) + 6) * (draw.Row + 6)
 	y := 30 + 3*draw.Row
 	for i, head := range []string{"", "physical", "virtual", "size"} {
 		d.Text([]int{20, 150, 250, 410}[i], y, "faint", head)

@@ -50,9 +50,7 @@ func drawProof(page string) *draw.Drawing {
 	packages, ways := proofRows(page, packagesHead), proofRows(page, waysHead)
 	_, of, _ := strings.Cut(page, "Made from commit ")
 	of, _, _ = strings.Cut(of, ";")
-	d := &draw.Drawing{Title: "The proof run: the code, by packages", Width: mapWide + 40}
-	d.Text(20, 30, "head", d.Title)
-	d.Text(20, 30+draw.Row, "faint", "commit "+of+"; one box for each package, as large as it has instructions; filled: executed with a probe")
+	d := draw.New("The proof run: the code, by packages", mapWide+40, "commit "+of+"; one box for each package, as large as it has instructions; filled: executed with a probe")
 	slices.SortFunc(packages, func(a, b packed) int { return cmp.Compare(b.all, a.all) })
 	all := 0
 	for _, p := range packages {

@@ -64,13 +64,8 @@ func (p *probe) argument(w word, i int) (*arg, error) {
 	a := &arg{name: fmt.Sprintf("arg%d", i+1), text: w.text}
 	body := w
 	if name, rest, ok := strings.Cut(w.text, "="); ok {
-		switch {
-		case name == "":
-			return nil, wrong(w.at, "Argument name is not specified")
-		case len(name) > longestArg:
-			return nil, wrong(w.at, "Argument name is too long")
-		case !isName(name):
-			return nil, wrong(w.at, "Argument name must follow the same rules as C identifiers")
+		if err := fine(w.at, "Argument", name, longestArg); err != nil {
+			return nil, err
 		}
 		a.name, a.text = name, rest
 		body = word{rest, w.at + len(name) + 1}

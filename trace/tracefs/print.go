@@ -34,10 +34,8 @@ func appendRecord(to []byte, r record) []byte {
 }
 
 func cString(b []byte) string {
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		b = b[:i]
-	}
-	return string(b)
+	text, _, _ := bytes.Cut(b, []byte{0})
+	return string(text)
 }
 
 // appendBody appends an event's name and its fields.

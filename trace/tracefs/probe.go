@@ -158,29 +158,28 @@ func names(given string, at int, group, name string) (string, string, error) {
 		slash = strings.IndexByte(given, '.')
 	}
 	if slash >= 0 {
-		g := given[:slash]
-		switch {
-		case g == "":
-			return "", "", wrong(at, "Group name is not specified")
-		case len(g) > longestName:
-			return "", "", wrong(at, "Group name is too long")
-		case !isName(g):
-			return "", "", wrong(at, "Group name must follow the same rules as C identifiers")
+		group = given[:slash]
+		if err := fine(at, "Group", group, longestName); err != nil {
+			return "", "", err
 		}
-		group, given, at = g, given[slash+1:], at+slash+1
-		if given == "" {
+		if given, at = given[slash+1:], at+slash+1; given == "" {
 			return group, name, nil
 		}
 	}
+	return group, given, fine(at, "Event", given, longestName)
+}
+
+// fine returns what is wrong with the name of something, which stands at a place of the command.
+func fine(at int, what, name string, most int) error {
 	switch {
-	case given == "":
-		return "", "", wrong(at, "Event name is not specified")
-	case len(given) > longestName:
-		return "", "", wrong(at, "Event name is too long")
-	case !isName(given):
-		return "", "", wrong(at, "Event name must follow the same rules as C identifiers")
+	case name == "":
+		return wrong(at, what+" name is not specified")
+	case len(name) > most:
+		return wrong(at, what+" name is too long")
+	case !isName(name):
+		return wrong(at, what+" name must follow the same rules as C identifiers")
 	}
-	return group, given, nil
+	return nil
 }
 
 // inKernel reads [MOD:]SYM[+OFFSET][%return] or ADDR.
