@@ -99,6 +99,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	flags.StringVar(&o.Memory, "m", "256M", "memory `size`")
 	flags.StringVar(&o.Machine, "machine", "q35", "`type` of the machine: q35, pc or microvm")
 	flags.StringVar(&o.Append, "append", "", "add this `line` to the kernel's command line")
+	flags.BoolVar(&o.Resets, "resets", false, "with -c: start again after a reset, instead of ending")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "stop after this `time`; 0: never (default 0; 2m with -c, 30m with -test)")
 	flags.BoolVar(&o.gdb, "gdb", false, "wait for gdb before booting, on port 1234 or, if it is taken, a free one")
 	flags.StringVar(&o.Image, "image", "", "boot this image `file` instead of building one")

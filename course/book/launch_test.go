@@ -18,6 +18,10 @@ func configOf(line string) (c machine.Config, err error) {
 	for flags != "" && found {
 		var name, value string
 		name, flags, _ = strings.Cut(flags, " ")
+		if name == "-resets" {
+			c.Resets = true
+			continue
+		}
 		if quoted, is := strings.CutPrefix(flags, "'"); is {
 			value, flags, found = strings.Cut(quoted, "'")
 		} else {
@@ -27,6 +31,8 @@ func configOf(line string) (c machine.Config, err error) {
 		switch name {
 		case "-c":
 			c.Script = value
+		case "-append":
+			c.Append = value
 		case "-cpu":
 			c.CPU = value
 		case "-smp":
@@ -57,8 +63,8 @@ func launched(t *testing.T, b blocks.Block, kernel string) []string {
 }
 
 func TestConfigOf(t *testing.T) {
-	c, err := configOf("go run ./qemu -cpu qemu64,-nx -smp 1 -c 'crash exception; ls'")
-	if err != nil || c.CPU != "qemu64,-nx" || c.SMP != 1 || c.Script != "crash exception; ls" {
+	c, err := configOf("go run ./qemu -cpu qemu64,-nx -resets -append 'a b' -smp 1 -c 'crash exception; ls'")
+	if err != nil || c.CPU != "qemu64,-nx" || !c.Resets || c.Append != "a b" || c.SMP != 1 || c.Script != "crash exception; ls" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for _, bad := range []string{"ls", "go run ./qemu -nope x", "go run ./qemu -c 'ls", "go run ./qemu -smp x"} {
