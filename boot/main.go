@@ -227,6 +227,9 @@ func interact() {
 	sizeTerminal()
 	printk.Info("boot: shell after %d ms", time.Duration(cpu.Nanotime()).Milliseconds())
 	s.Terminal = console.TTY
+	if value, ok := cmdline.Get(commandLine(), "NO_COLOR"); ok {
+		report("NO_COLOR", s.Export("NO_COLOR", value))
+	}
 	hasKeyboard := settleUSB() || !console.LacksKeyboard()
 	io.WriteString(out, hint)
 	if s.Has(strings.Fields(try)[0]) {

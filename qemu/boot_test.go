@@ -157,13 +157,17 @@ type console struct {
 	ended bool
 }
 
-// startConsole boots the image of c, the kernel without tests if c names none.
+// startConsole boots the image of c, the kernel without tests if c names none. The prompt has no colours unless
+// c.Append says NO_COLOR= once more.
 func startConsole(t *testing.T, c machine.Config) *console {
 	t.Helper()
 	if c.Image == "" {
 		c.Image = imagePath(t, normalImage)
 	}
 	c.Timeout = timeLimit(t)
+	if c.From == machine.Direct { // a medium has the line in it
+		c.Append = "NO_COLOR=1 " + c.Append
+	}
 	s, err := machine.Start(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func (c *cast) typed(line, out string) {
 // minute.
 func TestDemonstration(t *testing.T) {
 	runsBeside(t)
-	con := startConsole(t, machine.Config{SMP: 2, Append: fmt.Sprintf("rows=%d columns=%d", castHeight, castWidth)})
+	con := startConsole(t, machine.Config{SMP: 2, Append: fmt.Sprintf("rows=%d columns=%d NO_COLOR=", castHeight, castWidth)})
 	con.see(prompt)
 	var c cast
 	fmt.Fprintf(&c.file, `{"version": 2, "width": %d, "height": %d, "title": "sonde"}`+"\n", castWidth, castHeight)

@@ -352,7 +352,7 @@ func boot(o options) (machine.Result, error) {
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	ctx, cancel := signal.NotifyContext(context.Background(), stop...)
 	defer cancel()
-	o.Append = strings.TrimSpace(terminalSize() + " " + o.Append)
+	o.Append = strings.TrimSpace(terminalSize() + colours() + " " + o.Append)
 	return machine.Interact(ctx, o.Config)
 }
 

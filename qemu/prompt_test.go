@@ -46,6 +46,44 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
+// Colours at a terminal.
+const red, green, cyan, plain = "\x1b\\[31m", "\x1b\\[32m", "\x1b\\[36m", "\x1b\\[m"
+
+// TestColours: bars, tiers and errors have colours where they are shown, and nowhere else.
+func TestColours(t *testing.T) {
+	runsBeside(t)
+	c := startConsole(t, machine.Config{SMP: 2, Append: "NO_COLOR="})
+	const (
+		hist    = `bt -q -e 'BEGIN { @ = hist(3); exit(); }'`
+		mistake = `bt -q -e 'BEGIN { @ = arg0; }'`
+		explain = `explain vfs.Read`
+	)
+	c.enter(hist)
+	c.see(`\[2, 4\) +1 \|` + cyan + `@+` + plain + ` *\|`)
+	c.enter(mistake)
+	c.see(`stdin:1:13-17: ` + red + `ERROR:` + plain + `[^\n]*\n[^\n]*\n +` + red + `~~~~` + plain)
+	c.enter(explain)
+	c.see(`pre-handler +` + green + `JUMP` + plain + `   run as`)
+	c.enter("cat /none1 /none2")
+	c.see(red + `cat:` + plain + ` /none1: [^\r]*\r\n` + red + `cat:` + plain + ` /none2: `)
+	for _, elsewhere := range []string{
+		hist + " > /tmp/x; cat /tmp/x",
+		explain + " | head -20",
+		"NO_COLOR=1 " + hist,
+		"(export NO_COLOR=1; " + mistake + "; " + explain + "; nosuchcommand)",
+		mistake + " 2>&1 | cat; (cat /none; nosuchcommand) 2>&1 | cat",
+	} {
+		c.enter(elsewhere)
+		c.see(`\r\n`) // the echo of the line, which the editor may draw anew
+		if out := c.see(prompt); strings.Contains(out, "\x1b[") || len(out) < 50 {
+			t.Errorf("%s: %q", elsewhere, out)
+		}
+		c.key("\r")
+	}
+	c.enter("poweroff")
+	c.wait()
+}
+
 // fitsScreen: all lines that help prints, and a prompt. A command without a purpose would be under others.
 func fitsScreen(t *testing.T, text string) {
 	t.Helper()

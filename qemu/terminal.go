@@ -20,6 +20,14 @@ func terminalSize() string {
 	return fmt.Sprintf("rows=%d columns=%d", rows, columns)
 }
 
+// colours tells the kernel that our terminal shall show none, if that is so.
+func colours() string {
+	if os.Getenv("NO_COLOR") == "" {
+		return ""
+	}
+	return " NO_COLOR=1"
+}
+
 // oneStream reports whether standard output and standard error are the same terminal, pipe or file,
 // and whether that is a terminal.
 func oneStream() (same, terminal bool) {

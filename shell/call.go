@@ -173,10 +173,10 @@ func (s *Shell) runProgram(words []string) int {
 	path, err := s.findProgram(words[0])
 	switch {
 	case s.Machine.Programs == nil, errors.Is(err, syscall.ENOENT) && path == "":
-		io.WriteString(s.Err, s.notFound(words[0]))
+		s.complain(words[0], s.notFound(words[0]))
 		return s.notBegun(statusNotFound)
 	case errors.Is(err, syscall.ENOENT):
-		fmt.Fprintf(s.Err, "%s: %v\n", words[0], syscall.ENOENT)
+		s.complain(words[0], syscall.ENOENT.Error())
 		return s.notBegun(statusNotFound)
 	case err == nil:
 		err = runProgram(s.context(s.In), path, words, nil)
@@ -188,7 +188,7 @@ func (s *Shell) runProgram(words []string) int {
 	case errors.Is(err, syscall.ENOEXEC):
 		return report(s.context(s.In), shCommand, runFile(s.context(s.In), path, words))
 	case err != nil:
-		fmt.Fprintf(s.Err, "%s: %s\n", words[0], strings.TrimPrefix(coreutils.Message("", err), path+": "))
+		s.complain(words[0], strings.TrimPrefix(coreutils.Message("", err), path+": "))
 		return s.notBegun(statusNotExecutable)
 	}
 	return statusOK

@@ -118,7 +118,7 @@ func namesUsers(u *lang.Unit) bool {
 func btError(c *Context, err error) error {
 	var e *lang.Error
 	if errors.As(err, &e) {
-		fmt.Fprintln(c.Err, e)
+		fmt.Fprintln(c.Err, e.Text(c.Shell.painted(c.Err)))
 		return Status(statusError)
 	}
 	return err
@@ -134,7 +134,7 @@ func btOptions(c *Context, f *run.Flags, from btSource) (*run.Options, error) {
 	if !f.Self {
 		o.Settle = settle
 	}
-	o.Out = &out.Printer{W: c.Out, JSON: f.JSON, Unit: unit, Started: btBoot(), Err: c.Err, NoWarnings: f.NoWarnings, Held: types.Held, System: c.btSystem, Cat: c.btCat}
+	o.Out = &out.Printer{W: c.Shell.painted(c.Out), JSON: f.JSON, Unit: unit, Started: btBoot(), Err: c.Shell.painted(c.Err), NoWarnings: f.NoWarnings, Held: types.Held, System: c.btSystem, Cat: c.btCat}
 	if c.Machine.Programs != nil {
 		o.Out.Call = callName
 	}
@@ -168,9 +168,9 @@ func btCompile(c *Context, f *run.Flags, from btSource) (*lang.Unit, error) {
 	if err != nil {
 		return nil, btError(c, err)
 	}
-	for _, w := range unit.Warnings {
+	for _, warning := range unit.Warnings {
 		if !f.NoWarnings {
-			fmt.Fprintln(c.Err, w)
+			fmt.Fprintln(c.Err, warning.Text(c.Shell.painted(c.Err)))
 		}
 	}
 	return unit, nil

@@ -11,6 +11,7 @@ import (
 	"sonde/arch/amd64/listing"
 	"sonde/optprobe/explain"
 	"sonde/probe/attach"
+	"sonde/shell/paint"
 )
 
 var explainCommand = &Command{
@@ -40,7 +41,7 @@ var explainCommand = &Command{
 			return explain.Slide(c.Out, at)
 		}
 		var b bytes.Buffer
-		err = explainSite(c, &b, at)
+		err = explainSite(c, paint.Like(c.Shell.painted(c.Out), &b), at)
 		if err != nil || !c.Given('s') {
 			c.Out.Write(b.Bytes())
 			return err

@@ -26,7 +26,7 @@ func shared() (all []*Command) {
 // io is what such a command reads and writes. ^C ends its reading.
 func (c *Context) io(name string) *coreutils.IO {
 	return &coreutils.IO{
-		Name: name, In: interruptible{c, c.In}, Out: c.Out, Err: c.Err, Files: seen{c}, Opts: c.Opts, Kill: c.kill, Interrupt: c.Interrupt,
+		Name: name, In: interruptible{c, c.In}, Out: c.Out, Err: c.Shell.painted(c.Err), Files: seen{c}, Opts: c.Opts, Kill: c.kill, Interrupt: c.Interrupt,
 	}
 }
 

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"fmt"
-	"io"
 	"runtime/debug"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -51,7 +50,7 @@ func (s *Shell) runBetween(text string, tell func(begins bool)) (status int) {
 
 // mistake reports that a script cannot be run.
 func (s *Shell) mistake(err error) int {
-	io.WriteString(s.Err, "sh: "+err.Error()+"\n")
+	s.complain("sh", err.Error())
 	s.status = statusUsage
 	return s.status
 }

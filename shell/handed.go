@@ -161,7 +161,7 @@ func (h *handed) run(s *Shell, words []string) {
 			s.status = s.runCommand(cmd, words[1:])
 		} else {
 			s.status = statusNotFound
-			io.WriteString(s.Err, s.notFound(words[0]))
+			s.complain(words[0], s.notFound(words[0]))
 		}
 	})
 	h.say(coreutils.GetsEnd, binary.LittleEndian.AppendUint32(nil, uint32(s.status)))

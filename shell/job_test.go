@@ -163,6 +163,7 @@ func newUser(t *testing.T) *user {
 	table := TableOf(u.shell.Machine)
 	u.shell.Terminal = tty.New(u.out, func(group int, s tty.Signal) { table.SendGroup(group, proc.SignalOf(int(s))) })
 	table.Init().SetTerminal(u.shell.Terminal)
+	u.shell.Export("NO_COLOR", "1")
 	go func() { u.done <- u.shell.Interact(r, u.out) }()
 	return u
 }

@@ -8,7 +8,7 @@ import (
 	"sonde/kernel/vfs"
 )
 
-// notFound is the error for a command that does not exist.
+// notFound says that a command does not exist.
 func (s *Shell) notFound(name string) string {
 	names := slices.DeleteFunc(s.commandNames(), func(n string) bool { return len(n) < 2 })
 	if programs, err := vfs.ReadDir("/bin"); err == nil {
@@ -16,7 +16,7 @@ func (s *Shell) notFound(name string) string {
 			names = append(names, p.Name())
 		}
 	}
-	return name + ": command not found" + meant(name, names) + "\n"
+	return "command not found" + meant(name, names)
 }
 
 // meant asks whether one of the names was meant; "" if none is near.

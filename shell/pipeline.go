@@ -13,6 +13,8 @@ import (
 	"sonde/kernel/kthread"
 	"sonde/kernel/vfs"
 	"sonde/kernel/vfs/pipe"
+	"sonde/shell/coreutils"
+	"sonde/shell/paint"
 )
 
 // maxParts is how many parts of pipelines and jobs may run at once, of all shells.
@@ -153,6 +155,17 @@ func (s *Shell) onScreen(w io.Writer) bool {
 	g, ok := w.(*gate)
 	return s.raw != nil && (w == s.raw || ok && g.w == s.raw)
 }
+
+// painted is w as it shows colours: at the terminal, unless NO_COLOR is set (no-color.org).
+func (s *Shell) painted(w io.Writer) io.Writer {
+	if s.onScreen(w) && s.Get("NO_COLOR").Str == "" {
+		return paint.On(w)
+	}
+	return w
+}
+
+// complain prints what is wrong after a name.
+func (s *Shell) complain(name, text string) { coreutils.Complain(s.painted(s.Err), name, text) }
 
 // programsIn is how many programs a statement begins at once.
 func (s *Shell) programsIn(st *syntax.Stmt) int {

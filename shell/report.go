@@ -49,5 +49,5 @@ func (cmd *Command) describe(w io.Writer) error {
 
 // report prints the error of a command and returns its status.
 func report(c *Context, cmd *Command, err error) int {
-	return coreutils.Report(c.Err, cmd.Name, cmd.Usage, err)
+	return coreutils.Report(c.Shell.painted(c.Err), cmd.Name, cmd.Usage, err)
 }

@@ -140,7 +140,7 @@ func runFile(c *Context, file string, words []string) error {
 		if errors.Is(err, syscall.ENOENT) {
 			status = Status(statusNotFound)
 		}
-		fmt.Fprintf(c.Err, "sh: %s\n", coreutils.Message("", err))
+		c.Shell.complain("sh", coreutils.Message("", err))
 		return status
 	}
 	s := c.again()

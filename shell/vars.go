@@ -143,6 +143,13 @@ func (s *Shell) Set(name string, v expand.Variable) error {
 	return nil
 }
 
+// Export gives the shell and its programs a variable.
+//
+// Errors: as Set.
+func (s *Shell) Export(name, text string) error {
+	return s.Set(name, expand.Variable{Set: true, Exported: true, Kind: expand.String, Str: text})
+}
+
 // set sets a variable to a text.
 func (s *Shell) set(name, text string) error {
 	return s.Set(name, expand.Variable{Set: true, Kind: expand.String, Str: text})

@@ -47,6 +47,12 @@ func explain(w io.Writer, at attach.Site, draw func(*Place, io.Writer) error) er
 	if err != nil {
 		return err
 	}
+	if at.Kind == attach.Inline { // the copy is in a function of another name
+		all := func(*places.Spot) bool { return true }
+		if _, err := fmt.Fprintf(w, "%s: %s\n\n", at, found.Summary(all)); err != nil {
+			return err
+		}
+	}
 	return draw(p, w)
 }
 
@@ -62,10 +68,10 @@ func enumerate(w io.Writer, at attach.Site, found places.Found) error {
 	text := found.Summary(func(s *places.Spot) bool {
 		p, err := find(s.Site)
 		if err != nil {
-			fmt.Fprintf(&b, "  -     %s: %s\n", s, err)
+			fmt.Fprintf(&b, "  %s %s: %s\n", tinted(w, "-", 5), s, err)
 			return false
 		}
-		fmt.Fprintf(&b, "  %-5s %s\n", p.way(), s)
+		fmt.Fprintf(&b, "  %s %s\n", tinted(w, p.way(), 5), s)
 		return true
 	})
 	fmt.Fprintf(w, "%s: %s\n", at, text)

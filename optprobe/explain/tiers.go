@@ -3,8 +3,10 @@ package explain
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"sonde/kprobes/place"
+	"sonde/shell/paint"
 )
 
 // ways says what becomes of the instruction after a breakpoint.
@@ -22,9 +24,19 @@ var ways = [...]string{
 // inDetour is the same for a jump.
 const inDetour = "run as a copy in the detour, which jumps back"
 
+// hits are the colours of how a hit comes.
+var hits = map[string]paint.Colour{"JUMP": paint.Jump, "INT3": paint.Trap, "-": paint.Error}
+
+// tinted is how a hit comes, for w, with spaces up to a width.
+func tinted(w io.Writer, hit string, width int) string {
+	return paint.Text(w, hits[hit], hit) + strings.Repeat(" ", width-len(hit))
+}
+
 // writeTiers says for each set of handlers how a hit comes and continues.
 func (p *Place) writeTiers(w io.Writer) {
-	tier := func(handlers, hit, then string) { fmt.Fprintf(w, "  %-22s %-6s %s\n", handlers, hit, then) }
+	tier := func(handlers, hit, then string) {
+		fmt.Fprintf(w, "  %-22s %s %s\n", handlers, tinted(w, hit, 6), then)
+	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "TIERS                    HIT BY THE INSTRUCTION IS")
 	entry := p.Addr == p.Func

@@ -7,6 +7,7 @@ import (
 
 	"sonde/arch/amd64/insn"
 	"sonde/arch/amd64/listing"
+	"sonde/shell/paint"
 )
 
 // WriteTo draws the place.
@@ -14,7 +15,7 @@ func (p *Place) WriteTo(w io.Writer) (int64, error) {
 	var b bytes.Buffer
 	p.writeTitle(&b)
 	p.writeProbes(&b)
-	p.writeTiers(&b)
+	p.writeTiers(paint.Like(w, &b))
 	p.writeWhy(&b)
 	if p.Size > 0 {
 		p.writeRegion(&b)

@@ -128,11 +128,14 @@ STATUS 1
 NAME all inlined copies are listed, with those that cannot have a probe
 RUN explain inline:sync.(*Mutex).Lock | head -1
 RUN explain inline:sync.(*Mutex).Lock
+RUN explain inline:tty.New | head -3
 RUN explain inline:vfs.Read; explain inline:sync.(*Mutex).Lokc; explain inline:
 EXPECT ^inline:sync\.\(\*Mutex\)\.Lock: [1-9]\d\d of [1-9]\d\d copies, and the function$
 EXPECT ^  (JUMP|INT3)  sonde/kernel/vfs\.\(\*File\)\.position\+0x[0-9a-f]+$
 EXPECT ^  -     \S+\+0x[0-9a-f]+: .*may not be probed
 EXPECT ^  (JUMP|INT3)  sync\.\(\*Mutex\)\.Lock$
+EXPECT ^inline:tty\.New: 1 of 1 copy$
+EXPECT ^sonde/\S+\+0x[0-9a-f]+$
 EXPECT ^explain: vfs\.Read is nowhere inlined; give it without inline:$
 EXPECT ^explain: no function sync\.\(\*Mutex\)\.Lokc is inlined anywhere \(did you mean sync\.\(\*Mutex\)\.Lock
 EXPECT ^explain: place "inline:": the function is missing, as in inline:sync\.\(\*Mutex\)\.Lock$

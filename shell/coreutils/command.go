@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+
+	"sonde/shell/paint"
 )
 
 // A Command is one of these commands.
@@ -119,7 +121,7 @@ func Describe(w io.Writer, name, usage, help string) error {
 	return err
 }
 
-// Report prints the error of a command and returns its exit status.
+// Report prints the error of a command, at a terminal with the name in a colour, and returns its exit status.
 func Report(w io.Writer, name, usage string, err error) int {
 	var status Status
 	switch {
@@ -130,11 +132,23 @@ func Report(w io.Writer, name, usage string, err error) int {
 	case errors.Is(err, syscall.EPIPE): // the reader has ended, which is not an error
 		return brokenPipe
 	case errors.Is(err, ErrUsage):
-		fmt.Fprintf(w, "%s: %s\nusage: %s\n", name, Message(name, err), synopsis(name, usage))
+		Complain(w, name, Message(name, err)+"\nusage: "+synopsis(name, usage))
 		return int(Misused)
 	}
-	fmt.Fprintf(w, "%s: %s\n", name, Message(name, err))
+	Complain(w, name, Message(name, err))
 	return int(Failed)
+}
+
+// Complain prints what is wrong after a name, which has a colour at a terminal.
+func Complain(w io.Writer, name, text string) {
+	text = name + ": " + text + "\n"
+	mark := paint.Text(w, paint.Error, name+":")
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			line = mark + rest
+		}
+		io.WriteString(w, line)
+	}
 }
 
 // Message is the text of an error of a command without repetitions; the name may be empty.

@@ -3,7 +3,6 @@ package coreutils
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"syscall"
 )
@@ -23,7 +22,7 @@ func (u *IO) Each(files []string, do func(name string, r io.Reader) error) error
 			return err
 		}
 		if err != nil {
-			fmt.Fprintf(u.Err, "%s: %s\n", u.Name, Message(u.Name, err))
+			Complain(u.Err, u.Name, Message(u.Name, err))
 			failed = Failed
 		}
 	}

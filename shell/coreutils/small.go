@@ -87,7 +87,7 @@ var killCommand = &Command{
 		var status error
 		for _, arg := range args {
 			if err := u.Kill(n, arg); err != nil {
-				fmt.Fprintf(u.Err, "kill: %v\n", err)
+				Complain(u.Err, "kill", err.Error())
 				status = Failed
 			}
 		}

@@ -2,11 +2,13 @@ package lang
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	"sonde/kallsyms"
+	"sonde/shell/paint"
 )
 
 // Span is a part of a script: bytes From to To, the last one not included.
@@ -29,19 +31,23 @@ type Error struct {
 }
 
 // Error is three lines: the place and the reason, the line of the script, and a mark under the place.
-func (e *Error) Error() string {
+func (e *Error) Error() string { return e.Text(nil) }
+
+// Text is Error for w: at a terminal, with colours.
+func (e *Error) Text(w io.Writer) string {
+	kind, colour := "ERROR:", paint.Error
+	if e.Warning {
+		kind, colour = "WARNING:", paint.Warning
+	}
+	kind = paint.Text(w, colour, kind)
 	if e.Plain {
-		return strings.TrimSuffix("ERROR: "+e.Why+"\nHINT: "+e.Hint, "\nHINT: ")
+		return strings.TrimSuffix(kind+" "+e.Why+"\nHINT: "+e.Hint, "\nHINT: ")
 	}
 	from, to := min(e.Span.From, len(e.Source.Text)), min(e.Span.To, len(e.Source.Text))
 	number, start, line := e.Source.line(from)
 	to = max(from+1, min(to, start+len(line)))
 	var b strings.Builder
-	kind := "ERROR"
-	if e.Warning {
-		kind = "WARNING"
-	}
-	fmt.Fprintf(&b, "%s:%d:%d-%d: %s: %s\n%s\n", e.Source.Name, number, from-start+1, to-start+1, kind, e.Why, printable(line))
+	fmt.Fprintf(&b, "%s:%d:%d-%d: %s %s\n%s\n", e.Source.Name, number, from-start+1, to-start+1, kind, e.Why, printable(line))
 	for _, c := range line[:min(from-start, len(line))] {
 		if c == '\t' {
 			b.WriteByte('\t')
@@ -49,7 +55,7 @@ func (e *Error) Error() string {
 			b.WriteByte(' ')
 		}
 	}
-	b.WriteString(strings.Repeat("~", to-from))
+	b.WriteString(paint.Text(w, colour, strings.Repeat("~", to-from)))
 	if e.Hint != "" {
 		b.WriteString("\nHINT: " + e.Hint)
 	}

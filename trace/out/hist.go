@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"sonde/shell/paint"
 	"sonde/trace/lang"
 )
 
@@ -13,7 +14,7 @@ const barWidth = 52
 
 // histogram prints the buckets from the first to the last that is not empty, with an empty line after
 // them.
-func histogram(t lang.Type, counts []int64, div int) string {
+func (p *Printer) histogram(t lang.Type, counts []int64, div int) string {
 	first, last, most := -1, 0, int64(0)
 	for i, n := range counts {
 		if n == 0 {
@@ -27,8 +28,9 @@ func histogram(t lang.Type, counts []int64, div int) string {
 	var b strings.Builder
 	for i := max(0, first); i <= last; i++ {
 		n := counts[i]
-		bar := strings.Repeat("@", int(n*barWidth/max(1, most)))
-		fmt.Fprintf(&b, "%-16s%8d |%-*s|\n", label(t, i), n/int64(max(1, div)), barWidth, bar)
+		long := int(n * barWidth / max(1, most))
+		bar := paint.Text(p.W, paint.Bar, strings.Repeat("@", long)) + strings.Repeat(" ", barWidth-long)
+		fmt.Fprintf(&b, "%-16s%8d |%s|\n", label(t, i), n/int64(max(1, div)), bar)
 	}
 	return b.String()
 }

@@ -54,7 +54,7 @@ func (p *Printer) Map(m *lang.Map, s Store, top, div int) error {
 func (p *Printer) body(t lang.Type, e *entry, div int) string {
 	switch t.Kind {
 	case lang.Hist, lang.LHist:
-		return "\n" + histogram(t, e.counts, div)
+		return "\n" + p.histogram(t, e.counts, div)
 	case lang.TSeries:
 		return "\n" + p.series(t, e)
 	}

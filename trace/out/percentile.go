@@ -26,7 +26,7 @@ func (p *Printer) Percentiles(m *lang.Map, s Store) error {
 	}
 	for _, e := range all {
 		title := m.Name + brackets(p.printed(m, e))
-		if err := p.text("%s:\n%s%s\n", title, histogram(coarse, merged(m.Value, e.counts), 0), percentiles(m.Value, e)); err != nil {
+		if err := p.text("%s:\n%s%s\n", title, p.histogram(coarse, merged(m.Value, e.counts), 0), percentiles(m.Value, e)); err != nil {
 			return err
 		}
 	}

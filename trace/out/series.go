@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"sonde/shell/paint"
 	"sonde/trace/lang"
 )
 
@@ -79,7 +80,8 @@ func (p *Printer) series(t lang.Type, e *entry) string {
 			columns[column(i.shows(t), low, high)] = '*'
 			value = number(t, i.shows(t))
 		}
-		fmt.Fprintf(&b, "%s %s %s\n", at.Format(layout), columns, value)
+		plot := strings.Replace(string(columns), "*", paint.Text(p.W, paint.Bar, "*"), 1)
+		fmt.Fprintf(&b, "%s %s %s\n", at.Format(layout), plot, value)
 	}
 	fmt.Fprintf(&b, "%*sv%sv\n%s", len(name)+1, "", strings.Repeat("_", plotWidth-2), scale)
 	return b.String()

@@ -61,17 +61,21 @@ func (p *Printer) complain(a *lang.Action, why string) error {
 		return nil
 	}
 	e := &lang.Error{Source: p.Unit.Script.Source, Span: a.Span, Why: strings.TrimSuffix(why, "\n"), Warning: a.Kind != lang.ErrorF}
-	text := e.Error() + "\n"
+	w := p.Err
+	if w == nil {
+		w = p.W
+	}
+	if p.JSON {
+		w = nil
+	}
+	text := e.Text(w) + "\n"
 	for _, via := range a.Via {
 		from := &lang.Error{Source: e.Source, Span: via, Why: "expanded from"}
-		text += from.Error() + "\n"
+		text += from.Text(w) + "\n"
 	}
 	if p.JSON {
 		return p.object("stderr", Quote(text))
 	}
-	if p.Err != nil {
-		_, err := io.WriteString(p.Err, text)
-		return err
-	}
-	return p.text("%s", text)
+	_, err := io.WriteString(w, text)
+	return err
 }
