@@ -3,10 +3,13 @@
 package main
 
 import (
+	"io"
+
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/phys"
 	"sonde/internal/exitcode"
 	"sonde/kernel/mm"
+	"sonde/kernel/vfs/ctl"
 )
 
 // Addresses in memory: physical ones, and the virtual ones of the regions in layout.
@@ -84,3 +87,15 @@ var (
 	kernelCR3  uint32
 	mxcsr      uint32 = amd64.MXCSR
 )
+
+// writeLayout prints a line for each region: where it begins, the last address, its rights, "---" if they differ
+// within it, and its use.
+func writeLayout(w io.Writer) {
+	for _, r := range layout {
+		rights := r.Rights
+		if rights == "" {
+			rights = "---"
+		}
+		ctl.Line(w, "%016x-%016x %s %s", r.Start, (r.End-1)|(pageSize-1), rights, r.Use)
+	}
+}

@@ -72,6 +72,7 @@ func mountFiles(tree *vfs.FS) {
 	report("firmware", told.Mount(tree))
 	mountProbeFiles(tree)
 	report("boot", tree.Bind("/sys/kernel/debug/boot", ctl.Print(writeStages)))
+	report("layout", tree.Bind("/sys/kernel/debug/layout", ctl.Print(writeLayout)))
 	report("command", shell.MountCommand(tree, "/sys/kernel/debug/command", newShell))
 }
 

@@ -177,10 +177,10 @@ const pageMap = `
 
 <picture>
   <source media="(prefers-color-scheme: dark)" srcset="pictures/proof-dark.svg">
-  <img alt="The packages, and how much of each was probed" src="pictures/proof.svg">
+  <img alt="The folders, and how much of each was probed" src="pictures/proof.svg">
 </picture>
 
-The map shows the packages of the run above; each run draws it again.
+The map shows the folders of the packages above; each run draws it again.
 
 `
 

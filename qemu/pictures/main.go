@@ -8,6 +8,8 @@
 //	return   the stack of a call with a return probe
 //	way      how an INT3 becomes a jump, and back, on two processors
 //	memory   the parts of the image
+//	space    the address space
+//	call     a system call, from the program to the device and back
 //	boot     the boot as a time line, in instructions
 //	layers   the layers of the tree
 //	proof    the packages of the proof run, from docs/proof.md
@@ -78,6 +80,7 @@ func drawAll(image, tree string) (map[string]*draw.Drawing, error) {
 	all["endings"] = drawHits("The five endings of a hit of a breakpoint, and a hit of a jump", append(append([]hit{s.step}, s.endings...), s.jump)...)
 	all["way"], all["boot"], all["memory"] = drawWay(s.way), drawBoot(s.boot), drawMemory(s.memory)
 	all["copy"], all["region"] = drawCopy(s.step), drawRegion(s.jump)
+	all["space"], all["call"] = drawSpace(s.layout, s.maps), drawCall(s.call)
 	all["return"], err = drawBack(s.back)
 	return all, err
 }

@@ -150,10 +150,10 @@ func TestLongWordsAreWrapped(t *testing.T) {
 	}
 }
 
-// TestMapIsToScale: a package has as much of the map as of the instructions, and is filled as far as it was
-// reached.
+// TestMapIsToScale: a folder has as much of the map as its packages have of the instructions, and is filled as far as
+// they were reached.
 func TestMapIsToScale(t *testing.T) {
-	page := "Made from commit abc; x\n" + packagesHead + "|---|---:|---:|---:|\n| small | 100 | 50 | 50.0 % |\n| sonde/large | 300 | 0 | 0.0 % |\n\n" +
+	page := "Made from commit abc; x\n" + packagesHead + "|---|---:|---:|---:|\n| fmt | 60 | 50 | 83.3 % |\n| sonde/large/a | 299 | 0 | 0.0 % |\n| time | 40 | 0 | 0.0 % |\n| sonde/large/b/c | 1 | 0 | 0.0 % |\n\n" +
 		waysHead + "|---|---:|---:|\n| a jump | 390 | 50 |\n| nothing | 0 | 0 |\n| all | 400 | 50 |\n"
 	d := drawProof(page)
 	for _, want := range []string{
@@ -166,7 +166,7 @@ func TestMapIsToScale(t *testing.T) {
 		}
 	}
 	got := words(t, d.SVG(draw.Palettes[0]))[2:]
-	want := []string{"step large", "step small", "step 50 %", "step 10000 of 400 instructions", "step     390  a jump", "faint 50 executed"}
+	want := []string{"step large", "step 0 %", "step libraries", "step 50 %", "step 10000 of 400 instructions", "step     390  a jump", "faint 50 executed"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -10,7 +10,7 @@ import (
 	"sonde/qemu/draw"
 )
 
-// A packed is a package of the proof run, and how many of its instructions were executed with a probe.
+// A packed is a package or a folder of the proof run, and how many of its instructions were executed with a probe.
 type packed struct {
 	name         string
 	all, reached int
@@ -44,19 +44,40 @@ const (
 	mapHigh = 560
 )
 
-// drawProof draws the packages of the proof run, each as large as it has instructions, filled from below as
+// folders are the packages by their first folder, the largest first; the runtime is one, the other libraries together
+// are another.
+func folders(packages []packed) (all []packed) {
+	for _, p := range packages {
+		name := "libraries"
+		if path, ours := strings.CutPrefix(p.name, "sonde/"); ours {
+			name, _, _ = strings.Cut(path, "/")
+		} else if p.name == "main" {
+			name = "boot"
+		} else if p.name == "runtime" || strings.HasSuffix(p.name, " others") {
+			name = p.name
+		}
+		i := slices.IndexFunc(all, func(f packed) bool { return f.name == name })
+		if i < 0 {
+			i, all = len(all), append(all, packed{name: name})
+		}
+		all[i].all, all[i].reached = all[i].all+p.all, all[i].reached+p.reached
+	}
+	slices.SortFunc(all, func(a, b packed) int { return cmp.Compare(b.all, a.all) })
+	return all
+}
+
+// drawProof draws the folders of the proof run, each as large as it has instructions, filled from below as
 // far as these were executed with a probe.
 func drawProof(page string) *draw.Drawing {
 	packages, ways := proofRows(page, packagesHead), proofRows(page, waysHead)
 	_, of, _ := strings.Cut(page, "Made from commit ")
 	of, _, _ = strings.Cut(of, ";")
-	d := draw.New("The proof run: the code, by packages", mapWide+40, "commit "+of+"; one box for each package, as large as it has instructions; filled: executed with a probe")
-	slices.SortFunc(packages, func(a, b packed) int { return cmp.Compare(b.all, a.all) })
+	d := draw.New("The proof run: the code, by folders", mapWide+40, "commit "+of+"; one box for each folder, as large as it has instructions; filled: executed with a probe")
 	all := 0
 	for _, p := range packages {
 		all += p.all
 	}
-	drawTile(d, packages, 20, 30+2*draw.Row, mapWide, mapHigh, all)
+	drawTile(d, folders(packages), 20, 30+2*draw.Row, mapWide, mapHigh, all)
 	y := 30 + 2*draw.Row + mapHigh + 2*draw.Row
 	drawScale(d, y, all)
 	y += 2 * draw.Row
@@ -82,11 +103,11 @@ func drawScale(d *draw.Drawing, y, all int) {
 	d.Text(30+int(area/float64(2*draw.Row-8)), y, "step", fmt.Sprintf("%d of %d instructions", shown, all))
 }
 
-// drawTile fills a rectangle with the packages, which have all instructions together: in two parts, and these
+// drawTile fills a rectangle with the folders, which have all instructions together: in two parts, and these
 // the same way, across the longer side.
 func drawTile(d *draw.Drawing, list []packed, x, y, w, h, all int) {
 	if len(list) == 1 {
-		drawPackage(d, list[0], x, y, w, h)
+		drawFolder(d, list[0], x, y, w, h)
 		return
 	}
 	n, part := 1, list[0].all
@@ -105,33 +126,16 @@ func drawTile(d *draw.Drawing, list []packed, x, y, w, h, all int) {
 	drawTile(d, list[n:], x, y+top, w, h-top, all-part)
 }
 
-// drawPackage draws a package, with its name as far as there is room.
-func drawPackage(d *draw.Drawing, p packed, x, y, w, h int) {
+// drawFolder draws a folder, with its name if there is room.
+func drawFolder(d *draw.Drawing, p packed, x, y, w, h int) {
 	const edge = 2
 	d.Rect(x, y, w-edge, h-edge, "band")
 	if full := (h - edge) * p.reached / max(p.all, 1); full > 0 {
 		d.Rect(x, y+h-edge-full, w-edge, full, "bar")
 	}
-	lines := []string{fitting(strings.TrimPrefix(p.name, "sonde/"), draw.Letters(float64(w-8)))}
-	if share := 100 * p.reached / max(p.all, 1); share > 0 && lines[0] != "" {
-		lines = append(lines, fitting(fmt.Sprintf("%d %%", share), draw.Letters(float64(w-8))))
-	}
-	for i, line := range lines {
-		if (i+1)*(draw.Row-5) < h {
+	for i, line := range []string{p.name, fmt.Sprintf("%d %%", 100*p.reached/max(p.all, 1))} {
+		if (i+1)*(draw.Row-5) < h && len(line) <= draw.Letters(float64(w-8)) {
 			d.Text(x+4, y+(i+1)*(draw.Row-5), "step", line)
 		}
 	}
-}
-
-// fitting is a path, or as many of its last names as have room; "" if not even one has.
-func fitting(path string, room int) string {
-	shown := path
-	for len([]rune(shown)) > room {
-		_, rest, more := strings.Cut(path, "/")
-		if !more {
-			return ""
-		}
-		path, shown = rest, "…/"+rest
-	}
-	return shown
 }

@@ -18,6 +18,8 @@ type seen struct {
 	way              way
 	boot             []stage
 	memory           []section
+	layout, maps     []string // lines of /sys/kernel/debug/layout, and of a program's /proc/PID/maps
+	call             call
 }
 
 // A hit is what glass -j prints, as far as it is drawn.
@@ -64,14 +66,27 @@ glass -j vfs.Read cat /proc/version`
 	ofWay = "glass -o -j vfs.Read"
 )
 
+// ofPrograms is what is asked of a program, after lines that say what.
+const ofPrograms = `
+echo == layout; cat /sys/kernel/debug/layout
+echo == maps; myprog -n 10000 -every 10ms > /dev/null & sleep 0.1; cat /proc/$!/maps; kill $!; wait
+echo == call; strace -f -o /tmp/calls -e write myprog -n 1; cat /tmp/calls
+echo == kernel; bt -q -e 'kprobe:console.(*Pipe).Write { printf("%s", kstack); exit(); }' -c 'myprog -n 1'
+echo == program; bt -q -e 'kprobe:console.(*Pipe).Write { printf("%s", ustack); exit(); }' -c 'myprog -n 1'`
+
 // see boots the image twice: on one processor whose clock counts instructions, and on two.
 func see(image string) (s seen, err error) {
-	lines, err := say(machine.Config{Image: image, Accel: machine.Counted, Script: hits})
+	lines, err := say(machine.Config{Image: image, Accel: machine.Counted, Script: hits + ofPrograms})
 	if err != nil {
 		return s, err
 	}
+	parts := partsOf("== ", lines)
+	s.layout, s.maps, s.call = parts["layout"], parts["maps"], readCall(parts["call"], parts["kernel"], parts["program"])
+	if len(s.layout) == 0 || len(s.maps) == 0 || len(s.call.kernel) == 0 || len(s.call.program) == 0 || s.call.says == "" {
+		return s, fmt.Errorf("the kernel does not say what was asked of a program: %q", parts)
+	}
 	var recorded []string
-	for _, line := range lines {
+	for _, line := range parts[""] {
 		if strings.HasPrefix(line, "{") {
 			recorded = append(recorded, line)
 		} else if m, ok := parseSection(line); ok {
@@ -97,6 +112,19 @@ func see(image string) (s seen, err error) {
 		}
 	}
 	return s, nil
+}
+
+// partsOf are the lines that follow those that begin with a mark, by what these say; "": those before the first.
+func partsOf(mark string, lines []string) map[string][]string {
+	parts, now := map[string][]string{}, ""
+	for _, line := range lines {
+		if name, ok := strings.CutPrefix(line, mark); ok {
+			now = name
+			continue
+		}
+		parts[now] = append(parts[now], line)
+	}
+	return parts
 }
 
 // say returns the lines that the script prints.
