@@ -9,43 +9,6 @@ import (
 	"sonde/probe/ledger"
 )
 
-// A call is a call of a function with return probes. Unless it stays, its return address on
-// the stack has been replaced by the trampoline's. A function that ends with a jump to
-// another probed function has two calls with one stack slot.
-type call struct {
-	slot  uint64 // on the stack
-	ret   uint64 // the return address that was there, that of the trampoline for the second call with a slot
-	stays bool   // the word in the slot is unchanged: the exits have points, or it is no return address
-	left  bool   // it has been left, and counted as abandoned
-	// trapSafe says that all its handlers may be called in trap context, and that ret is the original.
-	trapSafe bool
-	of       []instance
-	same     *call // among the calls that were left: an older one with this slot
-}
-
-// instance is one call of one probe.
-type instance struct {
-	UretprobeInstance // after the last of a call, its Data is kept for the next one
-	m                 *member
-}
-
-// callList has the calls of a thread that return probes wait for. They are found by their
-// stack slots, so the order in which they return does not matter: coroutines switch stacks.
-// Each call and each return takes a few steps, however many calls there are.
-//
-// A call that longjmp has left is forgotten when its slot holds something else. It counts as
-// left, and so as abandoned, as soon as the stack above it is used; if that was another stack and
-// the call does return, the count is corrected.
-type callList struct {
-	stack []call           // no slot is above the one before it; space after the last is reused
-	left  map[uint64]*call // those that were left, by slot, the last first
-	nleft int
-	limit int // number of calls at which the slots of those that were left are checked
-
-	room   int // of mostCalls, what this list has taken
-	missed int // calls, since the slots were checked for them
-}
-
 // manyCalls is the least limit.
 const manyCalls = 64
 
@@ -90,16 +53,6 @@ const (
 	roomCalls  = 16
 	roomProbes = 2
 )
-
-// reserve makes room for calls that push without allocating anything.
-func (cs *callList) reserve() {
-	if cap(cs.stack) > 0 || !cs.grow(roomCalls) {
-		return
-	}
-	for i := range cs.stack[:roomCalls] {
-		cs.stack[:roomCalls][i].of = make([]instance, 0, roomProbes)
-	}
-}
 
 // top returns the last call, or nil.
 //
@@ -282,15 +235,6 @@ func (cs *callList) giveUp(mem *proc.Memory, tramp uint64) {
 	})
 }
 
-// forget forgets all calls: the thread ends.
-func (cs *callList) forget() {
-	for i := range cs.stack {
-		cs.stack[i].leave()
-	}
-	noted.Add(int64(-cs.room))
-	*cs = callList{}
-}
-
 // inherit returns the calls for a child of fork: they return to the trampoline there as
 // well, but call no handler. Calls that stay return there as they are.
 func (cs *callList) inherit() (child callList) {
@@ -355,4 +299,25 @@ func (c *call) leftFor(ip uint64) bool {
 	}
 	m := c.of[0].m
 	return m.exits != nil && !m.exits.Has(ip-m.bias)
+}
+
+// release ends hold.
+//
+// Context: any.
+func (th *thread) release() {
+	th.held.busy.Store(false)
+	keep(&th.held, nil)
+}
+
+// returnsTo takes off the calls of a list that are below a slot: a panic has left them. A goroutine's
+// stack is used by nothing else.
+//
+// Context: any.
+func (cs *callList) returnsTo(slot uint64) {
+	for cs.below(slot) {
+		c := cs.top()
+		c.leave()
+		c.of = c.of[:0]
+		cs.pop()
+	}
 }

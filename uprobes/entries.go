@@ -1,8 +1,5 @@
 package uprobes
 
-// Trap context, or the thread's goroutine. How calls with return probes begin. In the trap, they are noted as far
-// as that is possible without allocating anything.
-
 import (
 	"slices"
 	"unsafe"
@@ -11,37 +8,10 @@ import (
 	"sonde/arch/amd64/user"
 	"sonde/linux/space"
 	"sonde/probe/ledger"
-	"sonde/uprobes/place"
 )
 
-// completes notes the call that begins at a point, and gets the instruction executed.
-func completes[W side](th *thread, st *state, pt *point, r *amd64.Regs) (done bool) {
-	wants := th.wants
-	if wants&(wantsEntry|wantsStay) != 0 {
-		if !enters[W](th, st, pt, r) {
-			if !blocks[W]() {
-				return th.moves(r)
-			}
-			st.misses()
-		}
-		wants = th.wants &^ (wantsEntry | wantsStay)
-		th.wants = wants
-	}
-	switch {
-	case wants&(wantsMore|wantsExit) == 0:
-	case wants&wantsMore != 0:
-		return begins[W](st, r)
-	case !blocks[W]():
-		return th.leaves(st, pt, r)
-	}
-	switch {
-	case blocks[W]():
-		return th.performs(pt, r)
-	case th.told == toldAll && pt.plan.Way <= place.Boost:
-		return th.skips(pt, r)
-	}
-	return th.performsHere(st, pt, r)
-}
+// Trap context, or the thread's goroutine. How calls with return probes begin. In the trap, they are noted as far
+// as that is possible without allocating anything.
 
 // enters notes a call that begins, and makes its instances unless begins has to. If it returns false, it has not
 // noted it; in the trap, nothing has changed then.
@@ -316,16 +286,10 @@ func (m *member) beyond(n int64) bool { return m.most != 0 && n > m.most }
 // Rejected: asking whether a call is in front of that address. Signal handlers and coroutines return to where
 // there is none.
 
-// area is one of code that calls return to; the zero value has no address.
-type area struct{ from, size uint64 }
-
 // has reports whether an address is in it.
 //
 // Context: any.
 func (a *area) has(addr uint64) bool { return addr-a.from < a.size }
-
-// areas are those seen last, the last first. Only the slow path takes the time to ask the address space.
-type areas [8]area
 
 // isCode reports whether calls may return to an address.
 func (th *thread) isCode(addr uint64) bool {

@@ -7,6 +7,7 @@ import (
 	"sonde/arch/amd64/insn"
 	"sonde/kernel/refusal"
 	"sonde/linux/program"
+	"sonde/probe/attach"
 	"sonde/uprobes/images"
 	"sonde/uprobes/place"
 )
@@ -122,3 +123,36 @@ func (tk *task) addExits(o order, addr uint64, e *program.Exits, bias uint64) ([
 func leaves(f insn.Flow) bool {
 	return f == insn.Jmp || f == insn.Jcc || f == insn.Loop || f == insn.JmpInd
 }
+
+// limit returns how many calls may be in progress at the same time; 0: no less than all programs together.
+//
+// Errors: ERANGE, ENOMEM: see RegisterUretprobe.
+func (rp *Uretprobe) limit() (most int64, err error) {
+	n, words := rp.MaxActive, rp.DataWords
+	switch {
+	case n < 0 || n > mostActive:
+		return 0, refusal.New(syscall.ERANGE, "MaxActive is %d; give 0 to %d", n, mostActive)
+	case words < 0 || words > attach.MostWords:
+		return 0, refusal.New(syscall.ERANGE, "%d words of data for each call; give 0 to %d", words, attach.MostWords)
+	case words == 0:
+		return int64(n), nil
+	case n == 0:
+		return int64(mostData / 8 / words), nil
+	case n*words*8 > mostData:
+		return 0, refusal.New(syscall.ENOMEM, "data of %d words for %d calls need %d MiB, more than %d", words, n, n*words*8>>20, mostData>>20)
+	}
+	return int64(n), nil
+}
+
+// more reports whether calls have an entry handler, data or a limit.
+func (rp *Uretprobe) more() bool {
+	return rp.EntryHandler != nil || rp.DataWords != 0 || rp.MaxActive != 0
+}
+
+// What a return probe may ask for: calls at the same time, bytes of data for all of them.
+const (
+	mostActive = 1 << 20
+	mostData   = 16 << 20
+)
+
+var errGoAsm = refusal.New(syscall.EOPNOTSUPP, "this function of a Go program is written in assembly, which may use the register that says whose call it is (R14): its calls can have no entry handler, data or limit")

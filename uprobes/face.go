@@ -1,20 +1,18 @@
 package uprobes
 
-// What others see of the probes: their lists, and what is forgotten of a module.
-
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"sort"
 	"strings"
 
 	"sonde/arch/amd64"
 	"sonde/linux/proc"
-	"sonde/linux/space"
 	"sonde/probe/attach"
 	"sonde/probe/ledger"
 )
+
+// What others see of the probes: their lists, and what is forgotten of a module.
 
 // Info describes a registered probe.
 type Info struct {
@@ -80,15 +78,6 @@ func All() (all []Info) {
 	return all
 }
 
-// where returns what is mapped at an address: PATH:0xOFFSET.
-func where(s *space.Space, addr uint64) string {
-	a, ok := s.At(addr)
-	if !ok {
-		return "?"
-	}
-	return fmt.Sprintf("%s:%#x", cmp.Or(a.Ident.Name, "[anonymous]"), a.Offset+addr-a.Start)
-}
-
 func (o order) kind() string {
 	if o.rp != nil {
 		return "ur"
@@ -107,9 +96,6 @@ func (f *file) info() Info {
 func (m *member) info() Info {
 	return Info{Pid: m.pid, Vaddr: m.vaddr, Kind: order{rp: m.ret}.kind(), Way: m.point.way(), Unfit: m.point.unfit(), Returns: m.how, Disabled: m.flags.Has(disabledFlags), Ledger: m.Ledger()}
 }
-
-// InTheTrap ends the Way of an Info if hits do not lead to their threads' goroutines.
-const InTheTrap = " in the trap"
 
 // Ledger returns the counts of u's hits since it was last registered; they stay when it is
 // unregistered.
@@ -155,61 +141,4 @@ func SlotOf(p *proc.Process, addr uint64) uint64 {
 		}
 	}
 	return 0
-}
-
-// forgetOwner is attach.Face's Forget.
-func forgetOwner(name string) (forgotten []string) {
-	members := forgottenBy(name)
-	for _, m := range members {
-		forgotten = append(forgotten, fmt.Sprintf("a user probe at %#x of process %d", m.vaddr, m.pid))
-	}
-	drain(members)
-	for _, at := range forgottenPairs(name) {
-		forgotten = append(forgotten, fmt.Sprintf("a user probe at %#x of inode %d", at.off, at.Number))
-	}
-	return forgotten
-}
-
-// forgottenBy removes these probes. Their handlers may still be running.
-func forgottenBy(name string) (forgotten []*member) {
-	mu.Lock()
-	defer mu.Unlock()
-	for _, f := range slices.Clone(files) {
-		if f.o.owner == name {
-			forgotten = append(forgotten, removeFile(f)...)
-		}
-	}
-	for _, tk := range tasks {
-		for _, m := range slices.Clone(tk.members) {
-			if m.owner == name || m.user.from(name) {
-				tk.remove(m)
-				forgotten = append(forgotten, m)
-			}
-		}
-	}
-	return forgotten
-}
-
-// from reports whether the module of that name has registered k; k may be nil. mu held.
-func (k *KprobeUser) from(name string) bool {
-	for _, r := range byPair {
-		if r.k == k && r.owner == name {
-			return true
-		}
-	}
-	return false
-}
-
-// forgottenPairs removes what the module has registered by inode and offset; none is inserted
-// any more.
-func forgottenPairs(name string) (forgotten []pair) {
-	mu.Lock()
-	defer mu.Unlock()
-	for at, r := range byPair {
-		if r.owner == name {
-			delete(byPair, at)
-			forgotten = append(forgotten, at)
-		}
-	}
-	return forgotten
 }

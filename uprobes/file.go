@@ -6,7 +6,6 @@ import (
 	"syscall"
 
 	"sonde/kernel/abi"
-	"sonde/kernel/mm/backing"
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
 	"sonde/linux/proc"
@@ -15,19 +14,6 @@ import (
 	"sonde/uprobes/images"
 	"sonde/uprobes/place"
 )
-
-// A file probe is on an instruction of a file, given by its offset: it has a member at the
-// point in each process that maps the file executable, now or later.
-type file struct {
-	o       order
-	opened  *vfs.File
-	ident   backing.Ident
-	off     uint64
-	counter *ledger.Counter
-	returns string // for a return probe: see images.ReturnsOf
-
-	disabled bool // guarded by mu
-}
 
 // watcher is the engine of all processes while there are file probes. It learns when a
 // process runs another program, has a child, or changes its mappings.

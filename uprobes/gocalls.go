@@ -13,21 +13,6 @@ import "sync/atomic"
 //
 // Source: Go 1.26 cmd/compile/abi-internal.md, "amd64 architecture"; runtime/runtime2.go, type g.
 
-// goCalls has the calls of one goroutine. The slots in its list are distances from the stack's upper
-// end, as negative numbers.
-type goCalls struct {
-	g    uint64
-	next *goCalls // with the same hash; does not change
-	busy atomic.Bool
-	callList
-}
-
-// goroutines has those of one address space. None is ever taken out: the runtime uses a g again.
-type goroutines struct {
-	n       atomic.Int32
-	buckets [256]atomic.Pointer[goCalls]
-}
-
 // manyGoroutines bounds how many are known, in all programs. Calls of others are missed.
 const manyGoroutines = 1 << 16
 
@@ -88,25 +73,4 @@ func (th *thread) hold(l *goCalls, sp, lo, hi uint64) (slot uint64, ok bool) {
 	}
 	keep(&th.held, l)
 	return sp - hi, true
-}
-
-// release ends hold.
-//
-// Context: any.
-func (th *thread) release() {
-	th.held.busy.Store(false)
-	keep(&th.held, nil)
-}
-
-// returnsTo takes off the calls of a list that are below a slot: a panic has left them. A goroutine's
-// stack is used by nothing else.
-//
-// Context: any.
-func (cs *callList) returnsTo(slot uint64) {
-	for cs.below(slot) {
-		c := cs.top()
-		c.leave()
-		c.of = c.of[:0]
-		cs.pop()
-	}
 }

@@ -1,7 +1,5 @@
 package uprobes
 
-// Trap context, or the thread's goroutine. How the handlers of a hit are called.
-
 import (
 	"fmt"
 	"runtime"
@@ -14,6 +12,8 @@ import (
 	"sonde/probe/ledger"
 	"sonde/uprobes/place"
 )
+
+// Trap context, or the thread's goroutine. How the handlers of a hit are called.
 
 // side is in what context a hit is handled. The code of hits is compiled for each: what only the other one
 // does is left out by the compiler, and no trap reaches it.
@@ -267,4 +267,39 @@ func (m *member) from() string {
 		return ""
 	}
 	return " by module " + m.owner
+}
+
+func (m *member) leave() {
+	if m.running.Add(-1) == 0 && m.flags.Has(unregistered) {
+		m.once.Do(func() { close(m.idle) })
+	}
+}
+
+// completes notes the call that begins at a point, and gets the instruction executed.
+func completes[W side](th *thread, st *state, pt *point, r *amd64.Regs) (done bool) {
+	wants := th.wants
+	if wants&(wantsEntry|wantsStay) != 0 {
+		if !enters[W](th, st, pt, r) {
+			if !blocks[W]() {
+				return th.moves(r)
+			}
+			st.misses()
+		}
+		wants = th.wants &^ (wantsEntry | wantsStay)
+		th.wants = wants
+	}
+	switch {
+	case wants&(wantsMore|wantsExit) == 0:
+	case wants&wantsMore != 0:
+		return begins[W](st, r)
+	case !blocks[W]():
+		return th.leaves(st, pt, r)
+	}
+	switch {
+	case blocks[W]():
+		return th.performs(pt, r)
+	case th.told == toldAll && pt.plan.Way <= place.Boost:
+		return th.skips(pt, r)
+	}
+	return th.performsHere(st, pt, r)
 }

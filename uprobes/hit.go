@@ -1,8 +1,5 @@
 package uprobes
 
-// A hit begins where its breakpoint arrives, or in the thread's goroutine. In the trap, all that may need the
-// goroutine is done before anything has changed, or leaves a note for it (told).
-
 import (
 	"runtime"
 	"unsafe"
@@ -12,6 +9,9 @@ import (
 	"sonde/arch/amd64/user"
 	"sonde/linux/proc"
 )
+
+// A hit begins where its breakpoint arrives, or in the thread's goroutine. In the trap, all that may need the
+// goroutine is done before anything has changed, or leaves a note for it (told).
 
 const (
 	vecDebug      = amd64.VEC_DB
@@ -301,26 +301,4 @@ func (x *text) crowded(pt *point) bool {
 		}
 	}
 	return false
-}
-
-// begin is called before handlers. It and finish are small enough to be inlined: under an
-// emulator a call costs as much as tens of instructions.
-func (th *thread) begin() {
-	if !th.listed {
-		th.list()
-	}
-	th.handling = true
-}
-
-// finish is called after handlers, and does what they have asked for.
-func (th *thread) finish() {
-	if th.queue != nil {
-		th.carryOut()
-	}
-	th.handling = false
-}
-
-func (th *thread) list() {
-	running.Store(mach.Goroutine(), th)
-	th.listed = true
 }

@@ -2,22 +2,13 @@ package uprobes
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"syscall"
 
 	"sonde/kernel/mm/backing"
-	"sonde/kernel/printk"
 	"sonde/kernel/refusal"
 	"sonde/linux/proc"
 	"sonde/linux/space"
-	"sonde/probe/ledger"
-)
-
-// guarded by mu:
-var (
-	files   []*file
-	byInode = map[Inode][]*file{} // the same probes, for each inode by offset, and for each offset in order of registration
 )
 
 func inodeOf(id backing.Ident) Inode { return Inode{id.Dev, id.Inode} }
@@ -42,18 +33,6 @@ func (f *file) unlist() {
 	if byInode[id] = slices.DeleteFunc(byInode[id], is); len(byInode[id]) == 0 {
 		delete(byInode, id)
 	}
-}
-
-// members returns the members of f in all processes. mu held.
-func (f *file) members() (all []*member) {
-	for _, tk := range tasks {
-		for _, m := range tk.members {
-			if m.file == f {
-				all = append(all, m)
-			}
-		}
-	}
-	return all
 }
 
 // executable returns the areas of p that can have file probes. mu held.
@@ -115,42 +94,11 @@ func (f *file) arm(p *proc.Process, a space.Area) {
 
 var errShared = refusal.New(syscall.EACCES, "the file is mapped shared there: a breakpoint would be in the file")
 
-// manyUnset is how many places of a probe a task remembers: those that it has forgotten count again when they are
-// tried again.
-const manyUnset = 1 << 10
-
-// lose counts, once, that a probe is not set at an address, unless the program has gone from there. The log has the
-// first one of a process, if it is the first of its probe. mu held.
-func (tk *task) lose(c *ledger.Counter, addr uint64, err error) {
-	known := tk.unset[c]
-	if errors.Is(err, syscall.ESRCH) || errors.Is(err, space.ErrNotMapped) || slices.Contains(known, addr) {
-		return
-	}
-	if len(tk.unset) == 0 && c.Ledger().Unset == 0 {
-		printk.Warn("uprobes: there is no probe at %s (%#x) of process %d, %s, though there should be: %s. More like this are counted in /sys/kernel/debug/uprobes/stats.",
-			where(tk.text.mem.Space, addr), addr, tk.process.PID, tk.process.Name(), err.Error())
-	}
-	if tk.unset == nil {
-		tk.unset = map[*ledger.Counter][]uint64{}
-	}
-	if len(known) == manyUnset {
-		known = known[:0]
-	}
-	tk.unset[c] = append(known, addr)
-	c.Unset(err)
-}
-
 // beginsDisabled disables m, which no hit finds yet, if off says so.
 func (m *member) beginsDisabled(off bool) {
 	if off && !m.ends() {
 		m.flags.Set(disabled)
 	}
-}
-
-// spot is the place of a file probe in a process.
-type spot struct {
-	file *file
-	addr uint64
 }
 
 func (tk *task) addFile(at spot) error {

@@ -8,21 +8,6 @@ import (
 	"sonde/linux/proc"
 )
 
-// engine receives the events of probed processes.
-var engine = new(proc.Engine)
-
-func init() {
-	*engine = proc.Engine{
-		Clone:     clone,
-		Exec:      renew,
-		Exit:      func(t *proc.Thread, _ proc.Status) { forget(t) },
-		End:       end,
-		Syscall:   systemCall,
-		Exception: exception,
-		Away:      away,
-	}
-}
-
 // clone is called when t has a child, before the child runs. A process with its own memory
 // has the pages of slots but no breakpoints (space.Fork). One that shares t's memory, after
 // vfork, hits the breakpoints, but no probe is for it. A registration may have found the

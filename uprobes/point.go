@@ -2,42 +2,19 @@ package uprobes
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
 
-	"sonde/arch/amd64/prologue"
 	"sonde/arch/amd64/user"
 	"sonde/kernel/refusal"
-	"sonde/probe/ledger"
+	"sonde/linux/space"
 	"sonde/uprobes/images"
 	"sonde/uprobes/place"
 	"sonde/uprobes/stub"
 )
-
-// point is a probed instruction.
-type point struct {
-	addr    uintptr        // must be first: see ledger.Table
-	behind  uintptr        // what follows must, too: see user.Break
-	code    atomic.Uintptr // a stub's, or where handlers are called
-	plan    *place.Plan
-	stepped *place.Plan    // with a slot: another way to execute it, or nil
-	slot    uint64         // of its copy, if the plan needs one
-	check   prologue.Check // of a Go function that begins here
-	members ledger.List[member]
-	// trap is the first of members if hits may be handled in trap context, else nil.
-	trap atomic.Pointer[*member]
-	// Written before trap, and read after it: how many of members begin calls, or did; the most words
-	// of data that one of these wants; and what they want, if all of them do that and none is disabled,
-	// else 0. entries is moreEntries more if their calls have data or the like.
-	entries, words, alone atomic.Uint32
-	unmade                atomic.Bool // a hit is to make a stub
-	armed                 bool        // its breakpoint is in place; guarded by mu
-}
-
-// moreEntries is more than all members of a point.
-const moreEntries = 1 << 30
 
 // publish tells hits of pt whether they can be handled in trap context: nothing that they would
 // call may block, and nothing that they have to do needs the goroutine. mu held.
@@ -162,9 +139,6 @@ func mostPoints() int { return int(cmp.Or(table.Memory.RAM, 256<<20) / 4 / point
 // pointBytes is about what a point takes, with its probe and its slot.
 const pointBytes = 1 << 10
 
-// pointsMade is how many there are. Guarded by mu.
-var pointsMade int
-
 // unlist removes m from its point, and from the program a point that has no probes left. mu
 // held.
 func (x *text) unlist(m *member) {
@@ -273,3 +247,30 @@ func (pt *point) unfit() string {
 // A point begins as the entry of #BP expects.
 var _ [0]struct{} = [unsafe.Offsetof(point{}.addr) - unsafe.Offsetof(user.Break{}.Addr) +
 	unsafe.Offsetof(point{}.behind) - unsafe.Offsetof(user.Break{}.Behind) + unsafe.Offsetof(point{}.code) - unsafe.Offsetof(user.Break{}.Code)]struct{}{}
+
+// forced is the place.Way that Force has set.
+var forced atomic.Uint32
+
+// Force makes new points use the given way wherever it is correct, instead of the cheapest,
+// so that tests can try all of them. place.Refused ends that.
+//
+// Context: any.
+func Force(w place.Way) { forced.Store(uint32(w)) }
+
+// decide is place.Decide with Force applied.
+func decide(code []byte, addr uint64) (*place.Plan, error) {
+	plan, err := place.Decide(code, addr)
+	if w := place.Way(forced.Load()); err == nil && plan.Allows(w) {
+		return plan.As(w)
+	}
+	return plan, err
+}
+
+// where returns what is mapped at an address: PATH:0xOFFSET.
+func where(s *space.Space, addr uint64) string {
+	a, ok := s.At(addr)
+	if !ok {
+		return "?"
+	}
+	return fmt.Sprintf("%s:%#x", cmp.Or(a.Ident.Name, "[anonymous]"), a.Offset+addr-a.Start)
+}

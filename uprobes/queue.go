@@ -11,16 +11,6 @@ import (
 	"sonde/kernel/printk"
 )
 
-// An order is a request to register or unregister a probe.
-type order struct {
-	u     *Uprobe
-	rp    *Uretprobe // u is its U
-	reg   bool
-	owner string // the module that asks for it
-	// camera is what u is a part of, if it is one.
-	camera *Camera
-}
-
 // trapSafe reports whether hits of the probe may be handled in trap context.
 func (o order) trapSafe() bool { return o.u.TrapSafe && (o.rp == nil || o.rp.DataWords <= keptWords) }
 
@@ -81,14 +71,6 @@ func submit(o order) error {
 	}
 	o.owner = module.Current()
 	return o.carryOut()
-}
-
-// asker returns the module that makes a request, in a handler or not; "" for the kernel.
-func asker() string {
-	if th := handling(); th != nil {
-		return th.asker()
-	}
-	return module.Current()
 }
 
 // asker is that for a request from the handler or callback that th is in.

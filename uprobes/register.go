@@ -5,14 +5,11 @@ import (
 	"syscall"
 
 	"sonde/kernel/grace"
+	"sonde/kernel/module"
 	"sonde/kernel/refusal"
 	"sonde/probe/ledger"
 	"sonde/uprobes/images"
 )
-
-var errTrap = refusal.New(syscall.EDEADLK, "a handler in trap context must not sleep, so it cannot register or unregister user probes")
-
-var errNil = refusal.New(syscall.EINVAL, "there is no probe, the pointer is nil")
 
 // RegisterUprobe inserts u at its instruction. From now on every thread that executes it
 // calls u.Handler first.
@@ -76,14 +73,6 @@ func RegisterUretprobe(rp *Uretprobe) error {
 // Errors: those of UnregisterUprobe.
 // Source: uprobes.txt §4.3.
 func UnregisterUretprobe(rp *Uretprobe) error { return submit(order{u: rp.entry(), rp: rp}) }
-
-// entry returns rp's Uprobe, or nil for nil.
-func (rp *Uretprobe) entry() *Uprobe {
-	if rp == nil {
-		return nil
-	}
-	return &rp.U
-}
 
 func (o order) register() error {
 	u := o.u
@@ -227,4 +216,19 @@ func (o order) takeOut() (left []*member, err error) {
 		}
 	}
 	return left, nil
+}
+
+// conventionOf tells the link where the function at an address of its file finds its arguments.
+func (u *Uprobe) conventionOf(im *images.Image, addr uint64) {
+	if im != nil && u.Place != nil {
+		u.Place.Convention = im.Convention(addr)
+	}
+}
+
+// asker returns the module that makes a request, in a handler or not; "" for the kernel.
+func asker() string {
+	if th := handling(); th != nil {
+		return th.asker()
+	}
+	return module.Current()
 }

@@ -3,7 +3,6 @@ package uprobes
 import (
 	"errors"
 	"slices"
-	"sync/atomic"
 	"syscall"
 
 	"sonde/kernel/mm/backing"
@@ -12,27 +11,6 @@ import (
 	"sonde/linux/space"
 	"sonde/uprobes/place"
 )
-
-// slotPage is a page of slots. It is a Backing, so a program that drops the page gets the
-// same one again, and a child of fork has its parent's, because it may return to the
-// trampoline. Slot 0 is reserved for the trampoline. A slot is never reused for another
-// instruction: threads may be in it. It implements backing.Store.
-type slotPage struct {
-	frames *frame.Pool
-	frame  frame.Frame
-	holds  atomic.Int64
-
-	// guarded by mu:
-	next int // the next free slot
-
-	points [slotsPerPage]atomic.Pointer[point] // stored with mu held
-}
-
-// slots is a mapped slotPage.
-type slots struct {
-	page *slotPage
-	at   uint64
-}
 
 // slotPages returns the pages of slots of x.
 func (x *text) slotPages() []slots {

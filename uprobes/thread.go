@@ -1,13 +1,13 @@
 package uprobes
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"sonde/arch/amd64"
 	"sonde/arch/amd64/trap"
 	"sonde/arch/amd64/user"
 	"sonde/linux/proc"
-	"sonde/linux/space"
 	"sonde/probe/handler"
 	"sonde/uprobes/machine"
 	"sonde/uprobes/place"
@@ -41,17 +41,6 @@ type thread struct {
 	stored bool   // the last memory access was a write
 	again  moment // where an instruction continues that a signal has interrupted: not a new hit
 }
-
-// What a hit has to do besides calling handlers and executing the instruction.
-const (
-	wantsEntry  = 1 << iota // a call begins there, and returns to the trampoline
-	wantsStay               // the same, but its exits have points
-	wantsExit               // one of these exits
-	wantsReturn             // a return instruction of Go
-	wantsSkip               // the instruction is skipped
-	wantsMore               // the calls have data, an entry handler or a limit
-	wantsGo                 // they are a goroutine's, and wantsStay or wantsExit
-)
 
 // told says how far a hit has come in trap context that its goroutine has to complete.
 type told uint8
@@ -110,6 +99,64 @@ var states [trap.MaxCPUs]struct {
 	_ [256 - unsafe.Sizeof(state{})]byte
 }
 
+// A call is a call of a function with return probes. Unless it stays, its return address on
+// the stack has been replaced by the trampoline's. A function that ends with a jump to
+// another probed function has two calls with one stack slot.
+type call struct {
+	slot  uint64 // on the stack
+	ret   uint64 // the return address that was there, that of the trampoline for the second call with a slot
+	stays bool   // the word in the slot is unchanged: the exits have points, or it is no return address
+	left  bool   // it has been left, and counted as abandoned
+	// trapSafe says that all its handlers may be called in trap context, and that ret is the original.
+	trapSafe bool
+	of       []instance
+	same     *call // among the calls that were left: an older one with this slot
+}
+
+// instance is one call of one probe.
+type instance struct {
+	UretprobeInstance // after the last of a call, its Data is kept for the next one
+	m                 *member
+}
+
+// callList has the calls of a thread that return probes wait for. They are found by their
+// stack slots, so the order in which they return does not matter: coroutines switch stacks.
+// Each call and each return takes a few steps, however many calls there are.
+//
+// A call that longjmp has left is forgotten when its slot holds something else. It counts as
+// left, and so as abandoned, as soon as the stack above it is used; if that was another stack and
+// the call does return, the count is corrected.
+type callList struct {
+	stack []call           // no slot is above the one before it; space after the last is reused
+	left  map[uint64]*call // those that were left, by slot, the last first
+	nleft int
+	limit int // number of calls at which the slots of those that were left are checked
+
+	room   int // of mostCalls, what this list has taken
+	missed int // calls, since the slots were checked for them
+}
+
+// goCalls has the calls of one goroutine. The slots in its list are distances from the stack's upper
+// end, as negative numbers.
+type goCalls struct {
+	g    uint64
+	next *goCalls // with the same hash; does not change
+	busy atomic.Bool
+	callList
+}
+
+// goroutines has those of one address space. None is ever taken out: the runtime uses a g again.
+type goroutines struct {
+	n       atomic.Int32
+	buckets [256]atomic.Pointer[goCalls]
+}
+
+// area is one of code that calls return to; the zero value has no address.
+type area struct{ from, size uint64 }
+
+// areas are those seen last, the last first. Only the slow path takes the time to ask the address space.
+type areas [8]area
+
 // asThread, asPoint and asMember turn a kept address back. Safe because: see state.
 func asThread(p uintptr) *thread { return *(**thread)(unsafe.Pointer(&p)) }
 func asPoint(p uintptr) *point   { return *(**point)(unsafe.Pointer(&p)) }
@@ -122,79 +169,6 @@ func keep[T any](at **T, p *T) { *(*uintptr)(unsafe.Pointer(at)) = uintptr(unsaf
 // keepSlice is keep for a slice.
 func keepSlice[T any](at *[]T, p []T) {
 	*(*[3]uintptr)(unsafe.Pointer(at)) = *(*[3]uintptr)(unsafe.Pointer(&p))
-}
-
-// of returns what is known about t, or nil if nothing in its memory is probed.
-//
-// Context: t's goroutine.
-func of(t *proc.Thread) *thread {
-	if th, _ := t.Probes.(*thread); th != nil && th.text.mem == t.Memory() {
-		return th
-	}
-	return meet(t)
-}
-
-// meet is of for a thread that is seen for the first time, or has called exec.
-func meet(t *proc.Thread) *thread {
-	x := textOf(t.Memory())
-	if x == nil {
-		return nil
-	}
-	return newThread(t, x)
-}
-
-// newThread makes what is known about t, whose memory has x.
-func newThread(t *proc.Thread, x *text) *thread {
-	th := &thread{t: t, text: x}
-	th.own.thread, th.own.Program = uintptr(unsafe.Pointer(th)), x.program()
-	t.Probes = th
-	return th
-}
-
-// tie lets hits of th be handled in trap context from now on, unless another engine sees them
-// before. They find th by its CPU; forget ends that.
-func (th *thread) tie() {
-	tramp := th.text.trampoline.Load()
-	if th.tied == tramp+1 || !th.t.Process().First(engine) {
-		return
-	}
-	th.tied = tramp + 1
-	th.calls.reserve()
-	returns := uint64(0)
-	if tramp != 0 {
-		returns = tramp + uint64(len(place.Trampoline))
-	}
-	th.t.CPU().Probe(uintptr(unsafe.Pointer(th)), returns)
-	th.looks()
-}
-
-// looks says in which table the entry of #BP is to look. Not while an instruction is to continue that is no new hit: any
-// hit ends that. Not in a child of vfork: the probes are its parent's.
-func (th *thread) looks() {
-	at := unsafe.Pointer(&th.text.breaks)
-	if th.tied == 0 || th.again.ip != 0 || th.t.Process() != th.text.process {
-		at = nil
-	}
-	th.t.CPU().Breaks(at)
-}
-
-// program accesses the program from goroutines, where the SSE registers are not the program's.
-func (x *text) program() machine.Program {
-	return machine.Program{
-		SaveVectors: func(*amd64.Regs) {},
-		LoadWord: func(addr uint64) (uint64, bool) {
-			v, err := x.mem.LoadWord(addr)
-			return v, err == nil
-		},
-		LoadPair: func(addr uint64) (uint64, uint64, bool) {
-			first, second, err := x.mem.LoadPair(addr)
-			return first, second, err == nil
-		},
-		SwapWord: func(addr, v uint64) (uint64, bool) {
-			old, err := x.mem.SwapWord(addr, v)
-			return old, err == nil
-		},
-	}
 }
 
 // Current returns the thread whose handler is running, or nil outside of handlers.
@@ -218,32 +192,8 @@ func here() *thread {
 	return nil
 }
 
-// Regs and the methods below make a thread the CPU on which package place emulates
-// instructions.
-func (th *thread) Regs() *amd64.Regs       { return th.t.Regs() }
-func (th *thread) Bases() (fs, gs *uint64) { return th.t.CPU().Bases() }
-
-// Load reads the 8 bytes at addr.
-func (th *thread) Load(addr uint64) (uint64, error) {
-	th.stored = false
-	return th.text.mem.LoadWord(addr)
-}
-
-// Store writes them.
-func (th *thread) Store(addr, v uint64) error {
-	th.stored = true
-	_, err := th.text.mem.SwapWord(addr, v)
-	return err
-}
-
-// Writable returns the error that Store would.
-func (th *thread) Writable(addr uint64) error {
-	th.stored = true
-	if err := th.text.mem.Fault(addr, space.Write); err != nil {
-		return err
-	}
-	return th.text.mem.Fault(addr+7, space.Write)
-}
+// Regs, with the methods in cpu.go, makes a thread the CPU on which package place emulates instructions.
+func (th *thread) Regs() *amd64.Regs { return th.t.Regs() }
 
 // emulates executes an instruction on r, and reports whether it did: where it would fault, or the
 // program's memory is not there, nothing has changed.
@@ -267,4 +217,45 @@ func (th *thread) emulates(p *place.Plan, r *amd64.Regs) bool {
 		return false
 	}
 	return true
+}
+
+func (th *thread) list() {
+	running.Store(mach.Goroutine(), th)
+	th.listed = true
+}
+
+// begin is called before handlers. It and finish are small enough to be inlined: under an
+// emulator a call costs as much as tens of instructions.
+func (th *thread) begin() {
+	if !th.listed {
+		th.list()
+	}
+	th.handling = true
+}
+
+// finish is called after handlers, and does what they have asked for.
+func (th *thread) finish() {
+	if th.queue != nil {
+		th.carryOut()
+	}
+	th.handling = false
+}
+
+// reserve makes room for calls that push without allocating anything.
+func (cs *callList) reserve() {
+	if cap(cs.stack) > 0 || !cs.grow(roomCalls) {
+		return
+	}
+	for i := range cs.stack[:roomCalls] {
+		cs.stack[:roomCalls][i].of = make([]instance, 0, roomProbes)
+	}
+}
+
+// forget forgets all calls: the thread ends.
+func (cs *callList) forget() {
+	for i := range cs.stack {
+		cs.stack[i].leave()
+	}
+	noted.Add(int64(-cs.room))
+	*cs = callList{}
 }
