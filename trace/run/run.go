@@ -54,10 +54,11 @@ type session struct {
 	progs  []*program.Prog
 	specs  []*bpf.MapSpec
 	probes int
-	seen   uint64 // records
-	ended  bool   // exit() was called
-	self   uint64 // the goroutine that prints; 0: it counts like others
-	pid    int    // whose stack is being printed; 0: of no process
+	seen   uint64        // records
+	every  time.Duration // the shortest interval; 0: there is none
+	ended  bool          // exit() was called
+	self   uint64        // the goroutine that prints; 0: it counts like others
+	pid    int           // whose stack is being printed; 0: of no process
 
 	speculations out.Speculations
 }
@@ -142,6 +143,9 @@ func (s *session) attach() error {
 		if err != nil {
 			return s.Unit.Explain(p, -1, err.Error())
 		}
+		if p.Point.Provider == "interval" && (s.every == 0 || places[0].Period < s.every) {
+			s.every = places[0].Period
+		}
 		link, err := link(&c, s.progs[i], p.Target, places, s.hears(p), s.Unit.Settings.MaxProbes-s.probes)
 		if errors.Is(err, syscall.E2BIG) {
 			return s.tooMany(p, err)
@@ -200,22 +204,6 @@ func (s *session) once(provider string) error {
 	return nil
 }
 
-// The records are looked at each period; each restPeriod when there was none for quietFor, or when only what
-// happens at times makes any.
-const (
-	period     = 10 * time.Millisecond
-	restPeriod = 100 * time.Millisecond
-	quietFor   = time.Second
-)
-
-// pause is how long to wait before the next look at the records, the last of which came quiet ago.
-func (s *session) pause(quiet time.Duration) time.Duration {
-	if quiet >= quietFor || !slices.ContainsFunc(s.Unit.Actions, func(a *lang.Action) bool { return !once(a.Point) && a.Point.Provider != "interval" }) {
-		return restPeriod
-	}
-	return period
-}
-
 // wait lets the probes run until something ends the script.
 func (s *session) wait() (interrupted bool, err error) {
 	if s.ended || s.Command == nil && !slices.ContainsFunc(s.Unit.Programs, func(p *lang.Compiled) bool { return !once(p.Point) }) {
@@ -232,23 +220,19 @@ func (s *session) wait() (interrupted bool, err error) {
 		s.count(true)
 	}
 	speaks := s.speaks()
-	quiet := time.Duration(0)
+	pace := paceOf(s.Unit, s.every)
 	for !s.ended {
 		seen := s.seen
 		more, err := s.drainSome()
 		if err != nil || s.ended {
 			return false, err
 		}
-		if s.seen != seen {
-			quiet = 0
-		}
 		var look <-chan time.Time // never: the tool would count what it does itself
 		switch {
 		case more:
 			look = time.After(0)
 		case speaks:
-			look = time.After(s.pause(quiet))
-			quiet += s.pause(quiet)
+			look = time.After(pace.next(s.seen != seen))
 		}
 		select {
 		case <-s.Interrupt:
