@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -46,9 +47,31 @@ type page struct {
 	// guarded by mu:
 	latest map[[2]any]event // by run and kind: a newer one replaces one that was not read
 	order  [][2]any
-	lines  map[int][]string // of runs; all are told
+	lines  map[int]*unread // of runs
 	runs   map[int]*run
 	gone   bool
+}
+
+// unread is what a run has printed that the page has not read: of more than mostWaiting lines, the last ones.
+type unread struct {
+	lines   []string
+	dropped int
+}
+
+func (u *unread) add(lines []string) {
+	u.lines = append(u.lines, lines...)
+	if n := len(u.lines) - mostWaiting; n >= mostWaiting { // seldom, since it copies
+		u.lines, u.dropped = slices.Clone(u.lines[n:]), u.dropped+n
+	}
+}
+
+// take returns the lines, and says how many there were before them.
+func (u *unread) take() []string {
+	n := max(0, len(u.lines)-mostWaiting)
+	if u.dropped += n; u.dropped == 0 {
+		return u.lines
+	}
+	return append([]string{fmt.Sprintf("… %d lines are left out, which came faster than they could be shown", u.dropped)}, u.lines[n:]...)
 }
 
 // tell has the page told of e. It does not block: a page that does not read loses pictures, and of counts only those
@@ -57,11 +80,10 @@ func (p *page) tell(e event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.Kind == "lines" {
-		all := append(p.lines[e.ID], e.Lines...)
-		if n := len(all); n > mostWaiting {
-			all = append([]string{fmt.Sprintf("… %d lines are left out, which came faster than they could be shown", n-mostWaiting)}, all[n-mostWaiting:]...)
+		if p.lines[e.ID] == nil {
+			p.lines[e.ID] = new(unread)
 		}
-		p.lines[e.ID] = all
+		p.lines[e.ID].add(e.Lines)
 	} else {
 		key := [2]any{e.ID, e.Kind}
 		if _, waits := p.latest[key]; !waits {
@@ -79,8 +101,8 @@ func (p *page) tell(e event) {
 func (p *page) take() (all []event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for id, lines := range p.lines {
-		all = append(all, event{ID: id, Kind: "lines", Lines: lines})
+	for id, u := range p.lines {
+		all = append(all, event{ID: id, Kind: "lines", Lines: u.take()})
 	}
 	for _, key := range p.order {
 		all = append(all, p.latest[key])
@@ -108,7 +130,7 @@ func (s *Server) open(session string) (*page, error) {
 		return nil, fmt.Errorf("%d pages are open: close one", len(s.pages))
 	}
 	s.last++
-	p := &page{number: s.last, session: session, wake: make(chan struct{}, 1), latest: map[[2]any]event{}, lines: map[int][]string{}, runs: map[int]*run{}}
+	p := &page{number: s.last, session: session, wake: make(chan struct{}, 1), latest: map[[2]any]event{}, lines: map[int]*unread{}, runs: map[int]*run{}}
 	s.pages[p.number] = p
 	return p, nil
 }
