@@ -3,18 +3,17 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
-
-	"sonde/internal/chromium"
 )
 
-// TestInBrowser runs the tests in browser, a module of its own, where Chromium is the user.
+// TestInBrowser runs the tests in browser, a module of its own, where Chromium is the user: of the page, and of the file
+// with all recordings.
 func TestInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a browser")
 	}
-	browser := chromium.Find()
-	if browser == "" {
+	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("skipped: no chromium")
 	}
 	load := exec.Command("go", "mod", "download")
@@ -22,9 +21,20 @@ func TestInBrowser(t *testing.T) {
 	if out, err := load.CombinedOutput(); err != nil {
 		t.Skipf("skipped: no chromedp: %v: %s", err, out)
 	}
-	c := exec.Command("go", "test", "-vet=off", "-count=1", ".")
-	c.Dir, c.Env = "browser", append(os.Environ(), "CHROMIUM="+browser)
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	file := filepath.Join(t.TempDir(), "replay.html")
+	if err := write(file); err != nil {
+		t.Fatal(err)
 	}
+	s, address, err := serveFake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	c := exec.Command("go", "test", "-vet=off", "-count=1", "-v", ".")
+	c.Dir, c.Env = "browser", append([]string{"SONDE_PAGE=" + address, "SONDE_REPLAY=" + file}, os.Environ()...) // which may name others
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Error(err)
+	}
+	t.Logf("%s", out)
 }

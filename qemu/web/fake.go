@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"time"
 
 	"sonde/internal/image"
@@ -18,31 +19,62 @@ import (
 //go:embed explain.json
 var explained string
 
-// show serves the page until ^C. What the kernel would print is recorded, and counts go up by themselves.
+// show serves the page until ^C.
 func show() error {
-	s := &serve.Server{Runner: recorded{}, Functions: []string{"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).Read", "sonde/kernel/vfs.Write"}}
-	s.Root, _ = image.Root()
-	address, err := s.Listen()
+	s, address, err := serveFake()
 	if err != nil {
 		return err
 	}
+	defer s.Close()
 	fmt.Println("open", address)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, os.Interrupt)
 	<-stop
-	s.Close()
 	return nil
 }
 
-// recorded is a kernel that answers from recordings.
-type recorded struct{}
+// serveFake begins to serve the page. What the kernel would print is recorded, and counts go up by themselves.
+func serveFake() (s *serve.Server, address string, err error) {
+	k := &recorded{boot: 1, here: true}
+	s = &serve.Server{Runner: k, Functions: []string{"sonde/kernel/vfs.Read", "sonde/kernel/vfs.(*File).Read", "sonde/kernel/vfs.Write"}}
+	k.changed = s.Changed
+	s.Root, _ = image.Root()
+	address, err = s.Listen()
+	return s, address, err
+}
 
-func (recorded) Kernel() (serve.Hello, bool) {
-	return serve.Hello{Version: "(recorded)", CPUs: 2, Boot: 1}, true
+// recorded is a kernel that answers from recordings.
+type recorded struct {
+	changed func()
+
+	mu sync.Mutex
+	// guarded by mu:
+	boot int64
+	here bool
+}
+
+// Kernel implements serve.Runner.
+func (k *recorded) Kernel() (serve.Hello, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return serve.Hello{Version: "(recorded)", CPUs: 2, Boot: k.boot}, k.here
+}
+
+// reboot ends the kernel, which is back a second later.
+func (k *recorded) reboot() {
+	for _, here := range []bool{false, true} {
+		k.mu.Lock()
+		if k.here = here; here {
+			k.boot++
+		}
+		k.mu.Unlock()
+		k.changed()
+		time.Sleep(time.Second)
+	}
 }
 
 // Run implements serve.Runner.
-func (recorded) Run(ctx context.Context, words []string, out, errs io.Writer) (status int, err error) {
+func (k *recorded) Run(ctx context.Context, words []string, out, errs io.Writer) (status int, err error) {
 	line := strings.Join(words, " ")
 	switch {
 	case words[0] == "explain":
@@ -54,6 +86,9 @@ func (recorded) Run(ctx context.Context, words []string, out, errs io.Writer) (s
 	case words[0] == "dmesg":
 		io.WriteString(out, "[    0.873347] sonde (recorded) booting on 2 CPUs\n[    1.381859] vfs: kernel/vfs/io.go:33\n")
 		<-ctx.Done()
+	case words[0] == "sh" && words[2] == "reboot":
+		go k.reboot()
+		return 0, serve.ErrGone
 	case words[0] == "sh":
 		fmt.Fprintf(out, "there is no kernel that could run %s\n", words[len(words)-1])
 	default:

@@ -1,8 +1,9 @@
 //go:build tamago
 
-// Package faulty is a module whose handler does what no handler may do: the recording of an abandoned handler
-// is of it.
-package faulty
+package handlers
+
+// The module faulty has a handler that does what no handler may do: the recording of an abandoned handler in
+// qemu/web/replay is of it.
 
 import (
 	"sonde/arch/amd64"
@@ -11,23 +12,16 @@ import (
 )
 
 func init() {
-	module.Register(&module.Module{Name: "faulty", Doc: "a handler that is abandoned", Init: start, Exit: stop})
+	module.Register(&module.Module{Name: "faulty", Doc: "for a recording: a handler that is abandoned", New: func(string) *module.Instance {
+		probe := &kprobes.Kprobe{SymbolName: "vfs.Read", PreHandler: enqueue}
+		return &module.Instance{Init: func() error { return kprobes.RegisterKprobe(probe) }, Exit: func() { kprobes.UnregisterKprobe(probe) }}
+	}})
 }
 
-var (
-	queue = make(chan uint64, 1)
-	probe *kprobes.Kprobe
-)
+var queue = make(chan uint64, 1)
 
-// send is the handler. A channel may block, and a handler must not.
-func send(_ *kprobes.Kprobe, regs *amd64.Regs) int {
+// enqueue is the handler. A channel may block, and a handler must not.
+func enqueue(_ *kprobes.Kprobe, regs *amd64.Regs) int {
 	queue <- regs.AX
 	return 0
 }
-
-func start() error {
-	probe = &kprobes.Kprobe{SymbolName: "vfs.Read", PreHandler: send}
-	return kprobes.RegisterKprobe(probe)
-}
-
-func stop() { kprobes.UnregisterKprobe(probe) }

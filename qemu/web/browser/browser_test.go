@@ -2,8 +2,6 @@
 package browser
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -15,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -25,34 +25,42 @@ import (
 // patience ends what hangs; nothing depends on how fast it is.
 const patience = 2 * time.Minute
 
-// launched is the command that serves the page, and its address.
-func launched(t *testing.T) (address string, stop func()) {
-	t.Helper()
-	if a := os.Getenv("SONDE_PAGE"); a != "" {
-		return a, func() {}
+// address is that of the page, and recordings the file with all recordings, both by TestInBrowser of qemu/web.
+var address, recordings = os.Getenv("SONDE_PAGE"), os.Getenv("SONDE_REPLAY")
+
+// chromium is the browser, which all tests share.
+var chromium context.Context
+
+func TestMain(m *testing.M) {
+	path, err := exec.LookPath("chromium")
+	if err != nil || address == "" {
+		fmt.Println("skipped: go test ./qemu/web runs these tests, where there is a chromium")
+		return
 	}
-	file := filepath.Join(t.TempDir(), "fake")
-	build := exec.Command("go", "build", "-o", file, "./qemu/web")
-	build.Dir = "../../.."
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	c := exec.Command(file)
-	c.Dir = "../../.."
-	out, err := c.StdoutPipe()
+	os.Exit(run(m, path))
+}
+
+// run runs all tests in a browser.
+func run(m *testing.M, path string) int {
+	folder, err := os.MkdirTemp("", "sonde-browser-")
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
+	defer os.RemoveAll(folder)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(folder), chromedp.DisableGPU,
+		chromedp.Flag("disable-background-networking", true), chromedp.WindowSize(1280, 900))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	defer cancel()
+	chromium, cancel = chromedp.NewContext(ctx)
+	defer cancel()
+	if err := chromedp.Do(chromium); err != nil { // starts it; tabs are of this browser then
+		panic(err)
 	}
-	stop = sync.OnceFunc(func() { c.Process.Kill(); c.Wait() })
-	t.Cleanup(stop)
-	return strings.Fields(line)[1], stop
+	defer chromedp.Cancel(chromium)
+	return m.Run()
 }
 
 // A tab is one of the browser's.
@@ -65,23 +73,12 @@ type tab struct {
 	requests []string // to elsewhere; guarded by mu
 }
 
-// browser starts Chromium, or the browser that the environment names.
+// browser is a browser of its own to the server: it shares nothing with others.
 func browser(t *testing.T) context.Context {
 	t.Helper()
-	path, err := exec.LookPath(cmp.Or(os.Getenv("CHROMIUM"), "chromium"))
-	if err != nil {
-		t.Skip("skipped: no chromium")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.DisableGPU,
-		chromedp.Flag("disable-background-networking", true), chromedp.WindowSize(1280, 900))
-	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox)
-	}
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil { // starts it; tabs are of this browser then
+	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
 	return ctx
@@ -104,7 +101,7 @@ func open(t *testing.T, ctx context.Context, address string) *tab {
 				b.wrong = append(b.wrong, e.Entry.Text+" "+e.Entry.URL)
 			}
 		case *network.EventRequestWillBeSent:
-			if u := e.Request.URL; !strings.HasPrefix(u, "http://127.0.0.1:") && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "blob:") {
+			if u := e.Request.URL; !strings.HasPrefix(u, "http://127.0.0.1:") && u != "file://"+recordings && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "blob:") {
 				b.requests = append(b.requests, u)
 			}
 		}
@@ -157,6 +154,14 @@ func script(text string) chromedp.Action[chromedp.Void] {
 	return chromedp.Evaluate[chromedp.Void](text)
 }
 
+// scheme has pages be shown as whoever prefers light or dark has set it.
+func scheme(name string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, to *chromedp.Target) error {
+		_, err := cdp.Call(ctx, to, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+		return err
+	})
+}
+
 // submit sends a form as its button does.
 func submit(form string) chromedp.Action[chromedp.Void] {
 	return script("document.querySelector(" + strconv.Quote(form) + ").requestSubmit()")
@@ -167,6 +172,34 @@ func (b *tab) press(keys ...string) {
 	b.do(script(`document.activeElement.blur()`))
 	for _, k := range keys {
 		b.do(chromedp.KeyEvent(k))
+	}
+}
+
+// zooms has a key zoom the picture of stacks and a search mark frames: so does the next picture, too.
+func (b *tab) zooms() {
+	b.Helper()
+	const looks = `[...document.querySelectorAll("#stacks .frame")].filter(g => g.dataset.name === "vfs.Read").map(g => g.classList.contains("hidden") + g.querySelector("rect").getAttribute("width")).sort().join() +
+		"; " + document.querySelector("#stacks .matched").textContent.split(":")[0]`
+	b.do(script(`prompt = () => "cat"; document.querySelector("#stacks .search").dispatchEvent(new MouseEvent("click"));
+		[...document.querySelectorAll("#stacks .frame")].find(g => g.dataset.name === "shell.cat").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}));
+		shown = document.querySelector("#stacks svg")`))
+	now := b.is(looks)
+	if !strings.Contains(now, "false1200") || !strings.Contains(now, "true") || !strings.HasSuffix(now, "; cat") {
+		b.Errorf("a key has not zoomed, or a search not marked: %s", now)
+	}
+	b.until(`document.querySelector("#stacks svg") !== shown`)
+	if next := b.is(looks); !strings.Contains(next, "false1200") || !strings.HasSuffix(next, "; cat") {
+		b.Errorf("the next picture has %s, not %s", next, now)
+	}
+}
+
+// complains fails if the browser had to complain of the page, or that has asked others than its server.
+func (b *tab) complains() {
+	b.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.wrong)+len(b.requests) > 0 {
+		b.Errorf("the browser complains: %q; requests to elsewhere: %q", b.wrong, b.requests)
 	}
 }
 
@@ -182,7 +215,6 @@ const counted = `Number(document.querySelector("#L33 output")?.textContent) `
 // TestPage is what a new user does: find a function, click a line, see it count, run a command, record a hit and step
 // through it, and stop.
 func TestPage(t *testing.T) {
-	address, _ := launched(t)
 	b := open(t, browser(t), address)
 	b.until(`document.querySelector("#kernel").textContent.includes("2 CPUs")`)
 	if u := b.is("location.href"); strings.Contains(u, "t=") {
@@ -227,12 +259,13 @@ func TestPage(t *testing.T) {
 
 	for _, kind := range []string{"hist", "stacks", "timeline"} {
 		b.do(chromedp.Click("#tab-"+kind), submit("#"+kind+" form"))
-		if kind == "timeline" || os.Getenv("SONDE_PAGE") != "" { // something has to happen
-			b.do(chromedp.SetValue("#line", "while true; do cat /proc/version; sleep 0.2; done"), submit("#run"))
-		}
+		b.do(chromedp.SetValue("#line", "while true; do cat /proc/version; sleep 0.2; done"), submit("#run")) // something has to happen
 		b.until(`document.querySelector("#` + kind + ` svg") !== null`)
 		if p := os.Getenv("SONDE_PICTURE"); p != "" {
 			b.picture(strings.TrimSuffix(p, ".png") + "-" + kind + ".png")
+		}
+		if kind == "stacks" {
+			b.zooms()
 		}
 		b.do(chromedp.Click("#" + kind + " [name=stop]"))
 		b.until(`document.querySelector("#` + kind + ` [name=stop]").disabled`)
@@ -245,16 +278,48 @@ func TestPage(t *testing.T) {
 	if b.is(`document.body.className + document.documentElement.dataset.theme`) != "presentsdark" {
 		t.Error("no presentation in the dark")
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.wrong)+len(b.requests) > 0 {
-		t.Errorf("the browser complains: %q; requests to elsewhere: %q", b.wrong, b.requests)
+	b.complains()
+}
+
+// TestReboot: when the kernel ends, the page says so and keeps what it has; when it is back, the page counts again.
+func TestReboot(t *testing.T) {
+	b := open(t, browser(t), address+"#f=vfs.Read&c=line:kernel/vfs/io.go:33")
+	b.until(counted + "> 0")
+	b.do(script(`kernels = []; new MutationObserver(() => kernels.push(document.querySelector("#kernel").textContent)).observe(document.querySelector("#kernel"), {childList: true})`))
+	before := b.is(`state.lines.get("line:kernel/vfs/io.go:33").run.id`)
+	b.do(chromedp.SetValue("#line", "reboot"), submit("#run"))
+	b.until(`kernels.includes("the kernel has ended")`)
+	b.until(`kernels.at(-1).includes("CPUs") && (state.lines.get("line:kernel/vfs/io.go:33")?.run?.id ?? ` + before + `) > ` + before + ` && ` + counted + `> 0`)
+	b.complains()
+}
+
+// TestReplay has testdata/replay.js use the page of all recordings, on a wide screen and on a narrow one, light and dark.
+func TestReplay(t *testing.T) {
+	check, err := os.ReadFile("testdata/replay.js")
+	if err != nil {
+		t.Fatal(err)
 	}
+	b := open(t, browser(t), "file://"+recordings)
+	for as, width := range map[string]int64{"light": 1280, "dark": 360} {
+		b.do(chromedp.EmulateViewport(width, 900), scheme(as), chromedp.Navigate("file://"+recordings))
+		b.do(chromedp.Reload())
+		shown := b.is(`innerWidth + (matchMedia("(prefers-color-scheme: dark)").matches ? " dark" : " light")`)
+		if want := fmt.Sprintf("%d %s", width, as); shown != want {
+			t.Errorf("%s is shown, not %s", shown, want)
+		}
+		b.do(script(string(check) + `; checked().then(text => { globalThis.told = text; })`))
+		b.until(`globalThis.told`)
+		got, took, _ := strings.Cut(b.is("told"), "; a step takes ")
+		if got != "" {
+			t.Errorf("%s: %s", shown, got)
+		}
+		t.Logf("%s: a step takes %s", shown, took)
+	}
+	b.complains()
 }
 
 // TestNarrow: on 360 pixels nothing is wider than the screen, everything has a name and is reached by Tab.
 func TestNarrow(t *testing.T) {
-	address, _ := launched(t)
 	b := open(t, browser(t), address)
 	b.do(chromedp.EmulateViewport(360, 740))
 	b.until(`document.querySelector("#kernel").textContent.includes("CPUs")`)
@@ -274,7 +339,6 @@ func TestNarrow(t *testing.T) {
 
 // TestTabs: a fifth tab is told why it gets nothing, a closed one makes room, and a stranger's browser gets nothing.
 func TestTabs(t *testing.T) {
-	address, _ := launched(t)
 	ctx := browser(t)
 	first := open(t, ctx, address)
 	base := first.is("location.origin")

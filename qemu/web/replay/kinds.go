@@ -28,7 +28,7 @@ var Kinds = []Kind{
 		"glass -t jprobe -j vfs.Read cat /proc/version"},
 	{"nested", "A hit inside a handler", "The handler calls a function that has a probe, too. Handlers are not called within handlers: the inner hit is counted as missed.",
 		"sysctl -w debug.kprobes-optimization=0; insmod kprobe_example name=outer symbol=vfs.Read post=0; insmod kprobe_example name=inner symbol=die.DumpStack post=0; glass -t int3 -j vfs.Read cat /proc/version; rmmod outer; rmmod inner; sysctl -w debug.kprobes-optimization=1"},
-	{"abandoned", "An abandoned handler", "The handler sends to a channel, which may block, and no handler may. It is abandoned where it did so, its probe is disabled, and the interrupted code goes on. The kernel is built with the module: -with qemu/web/replay/testdata/faulty.",
+	{"abandoned", "An abandoned handler", "The handler sends to a channel, which may block, and no handler may. It is abandoned where it did so, its probe is disabled, and the interrupted code goes on. The module is in the kernel that has its tests: -test.",
 		"sysctl -w debug.kprobes-optimization=0; insmod faulty; glass -t int3 -n 1 -j vfs.Read cat /proc/version; rmmod faulty; sysctl -w debug.kprobes-optimization=1"},
 	{"user", "A probe in a program", "The breakpoint is in a Linux program in ring 3. Its handler may block, so it runs in the goroutine of the program's thread, not in the trap. The copy of the instruction is in the program's own memory.",
 		"insmod uprobe_example path=/bin/myprog symbol=myfunc verbose=0; echo myprog:myfunc > /sys/kernel/debug/glass/new; myprog -n 3; cat /sys/kernel/debug/glass/1; rmmod uprobe_example"},

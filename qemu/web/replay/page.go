@@ -35,10 +35,7 @@ type shownKind struct {
 }
 
 // Page writes all recordings as one page, which needs nothing else: its policy forbids it to load anything.
-func Page(w io.Writer) error { return writePage(w, "") }
-
-// writePage writes the page, in which more is executed, too.
-func writePage(w io.Writer, more string) error {
+func Page(w io.Writer) error {
 	var kinds []shownKind
 	for _, k := range Kinds {
 		v, err := Read(k.JSON())
@@ -55,7 +52,7 @@ func writePage(w io.Writer, more string) error {
 	if err := hollow(&frame); err != nil {
 		return err
 	}
-	css, js := CSS+pageCSS, JS+openJS+pageJS+more
+	css, js := CSS+pageCSS, JS+openJS+pageJS
 	return page.Execute(w, map[string]any{
 		"Policy": fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", digest(css), digest(js)),
 		"CSS":    template.CSS(css), "JS": template.JS(js), "Kinds": kinds, "Hollow": template.HTML(frame.String()), "Tour": tour(tourText),

@@ -368,16 +368,9 @@ const scripted = told(async panel => {
 });
 // put shows a picture; the zoom of a flame graph stays.
 function put(at, html) {
-  const zoomed = at.zoomed;
   at.innerHTML = html; // made by package draw
-  for (const svg of at.querySelectorAll("svg.flame")) {
-    flame(svg);
-    for (const g of svg.querySelectorAll(".frame")) g.addEventListener("click", () => { at.zoomed = g.dataset.x + " " + g.dataset.name; });
-    svg.querySelector(".reset")?.addEventListener("click", () => { at.zoomed = ""; });
-    const name = zoomed?.slice(zoomed.indexOf(" ") + 1);
-    const same = zoomed && [...svg.querySelectorAll(".frame")].filter(g => g.dataset.name === name);
-    if (same?.length) same[0].dispatchEvent(new MouseEvent("click"));
-  }
+  at.flame ??= {};
+  for (const svg of at.querySelectorAll("svg.flame")) flame(svg, at.flame);
 }
 for (const panel of document.querySelectorAll(".scripted")) {
   const form = panel.querySelector("form");
