@@ -58,9 +58,7 @@ func runBt(c *Context, args []string) error {
 	}
 	from := btSource{&sources.Source{Symbols: kallsyms.Kernel(), Types: types.Function, Table: types.Kernel, Find: places.Find, Dir: c.Shell.dir, PID: f.PID}}
 	if c.Machine.Programs != nil {
-		from.Params, from.Calls, from.Number = callParameters, callNames, callNumber
-		from.Functions, from.Probed, from.Symbol, from.Debug = programFunctions, programProbed, programSymbol, programDebug
-		from.Conventions, from.Goid = programConventions, programGoid
+		from.Programs = scripted
 	}
 	if f.List {
 		return btList(c, from, f)

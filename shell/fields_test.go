@@ -23,7 +23,7 @@ func TestEachFieldOfAFormatCanBeUsed(t *testing.T) {
 	if err := tracefs.Mount(tree); err != nil {
 		t.Fatal(err)
 	}
-	from := &sources.Source{Symbols: &kallsyms.Table{}, Params: callParameters, Calls: callNames, Number: callNumber}
+	from := &sources.Source{Symbols: &kallsyms.Table{}, Programs: scripted}
 	field := regexp.MustCompile(`(?m)^\tfield:.*?(\w+)(\[\d+\])?;\t`)
 	list, err := tree.ReadFile("sys/kernel/tracing/available_events")
 	n := 0

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"syscall"
 
 	"sonde/arch/amd64/goabi"
@@ -101,6 +100,10 @@ func (p process) Wait() (Change, error) {
 	return Change{State: ProgramEnded, Signal: c.Status.Signal(), Status: c.Status.Code()}, nil
 }
 
+// scripted is what scripts can know of programs.
+var scripted = sources.Programs{Params: callParameters, Calls: callNames, Functions: programFunctions, Probed: programProbed, Symbol: programSymbol,
+	Debug: programDebug, Conventions: programConventions, Goid: programGoid}
+
 // callParameters are a system call's parameters; false: there is no such call.
 func callParameters(name string) (all []sources.Param, ok bool) {
 	params, ok := calls.Parameters(calls.Called(name))
@@ -108,13 +111,6 @@ func callParameters(name string) (all []sources.Param, ok bool) {
 		all = append(all, sources.Param(p))
 	}
 	return all, ok
-}
-
-// callNumber is the number of a tracepoint of system calls.
-func callNumber(point string) uint64 {
-	system, name, _ := strings.Cut(point, ":")
-	t, _ := calls.ByName(system, name)
-	return t.ID
 }
 
 // callNames calls yield for each system call that there is, by the names of Linux's tracepoints.

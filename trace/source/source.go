@@ -37,36 +37,35 @@ import (
 // Source is a lang.Resolver for a kernel.
 type Source struct {
 	Symbols *kallsyms.Table
-	// Params returns the parameters of a system call; false: there is no such call. nil: the kernel runs
-	// no programs.
-	Params func(call string) ([]Param, bool)
-	Calls  func(yield func(name string) bool) // all that have parameters
-	Number func(point string) uint64          // of a tracepoint of calls, as in syscalls:sys_exit_openat; it is nil if Params is
+	Programs
 	// Types returns what a function of the kernel takes and gives. nil: nothing is known of types.
 	Types func(addr uint64) (*gotypes.Table, gotypes.Call, error)
 	Table func() (*gotypes.Table, error) // all types
 	// Find returns the places of an inlined function. It and Table are nil if Types is.
 	Find func(attach.Site) (places.Found, error)
 	Dir  string // the caller's folder, for relative paths of programs
-	// Functions lists the functions of a program's file that fit a pattern, each once: all, or those that can have a
-	// probe. nil: the kernel runs no programs.
-	Functions func(file, pattern string, probed bool) []string
-	// Probed says why a place in a program's file cannot have a probe. It is nil if Functions is.
-	Probed func(file, symbol string, offset uint64) error
-	// Symbol finds a function or a variable of a program's file: its address there, and its size, 0 if that is
-	// not known. It is nil if Functions is.
-	Symbol func(file, name string) (addr, size uint64, err error)
-	// Debug returns the sections of a program's file that compilers describe it in; it is nil if Functions is.
-	Debug func(file string) (map[string][]byte, error)
-	// Conventions tells of places in a program's file where the functions there find their arguments; it is nil if
-	// Functions is.
-	Conventions func(file string) func(attach.Site) goabi.Convention
-	// Goid returns where a goroutine of a program's file has its number; 0: it has none. It is nil if Functions is.
-	Goid func(file string) int
-	PID  int // probes in programs are in this process alone; 0: in all
+	PID  int    // probes in programs are in this process alone; 0: in all
 
 	known       map[string]debugged // by the path of the program's file
 	conventions map[string]func(attach.Site) goabi.Convention
+}
+
+// Programs is what is known of system calls, and of the files of programs. All are nil if the kernel runs no programs.
+type Programs struct {
+	Params func(call string) ([]Param, bool)  // the parameters of a system call; false: there is no such call
+	Calls  func(yield func(name string) bool) // all that have parameters
+	// Functions lists the functions of a file that fit a pattern, each once: all, or those that can have a probe.
+	Functions func(file, pattern string, probed bool) []string
+	// Probed says why a place in a file cannot have a probe.
+	Probed func(file, symbol string, offset uint64) error
+	// Symbol finds a function or a variable of a file: its address there, and its size, 0 if that is not known.
+	Symbol func(file, name string) (addr, size uint64, err error)
+	// Debug returns the sections of a file that compilers describe it in.
+	Debug func(file string) (map[string][]byte, error)
+	// Conventions tells of places in a file where the functions there find their arguments.
+	Conventions func(file string) func(attach.Site) goabi.Convention
+	// Goid returns where a goroutine of a file has its number; 0: it has none.
+	Goid func(file string) int
 }
 
 // Places returns where a point is. The point has a Target.

@@ -27,9 +27,9 @@ func newSource(t *testing.T) *Source {
 	}
 	calls := map[string][]Param{"openat": {{"int", "dfd", []string{"dirfd"}}, {"const char *", "filename", []string{"pathname"}}, {"int", "flags", nil}, {"umode_t", "mode", nil}}, "getpid": nil,
 		"nanosleep": {{"struct __kernel_timespec *", "rqtp", nil}, {"unsigned int", "n", nil}, {"struct stat *", "st", nil}, {"pid_t", "pid", nil}, {"const char *const *", "argv", nil}}}
-	return &Source{Symbols: table, Number: func(string) uint64 { return 0 },
+	return &Source{Symbols: table, Programs: Programs{
 		Params: func(call string) ([]Param, bool) { p, ok := calls[call]; return p, ok },
-		Calls:  func(yield func(string) bool) { _ = yield("getpid") && yield("openat") }}
+		Calls:  func(yield func(string) bool) { _ = yield("getpid") && yield("openat") }}}
 }
 
 // pointOf reads an attach point.

@@ -6,6 +6,7 @@ import (
 	"sonde/arch/amd64/goabi"
 	"sonde/kallsyms"
 	"sonde/probe/attach"
+	"sonde/probe/event"
 	"sonde/trace/lang"
 )
 
@@ -72,7 +73,7 @@ func (s *Source) target(p *lang.Point) (*lang.Target, error) {
 			t.Fields = s.fields(site)
 		}
 		if t.Names == nil {
-			t.ID = s.Number(callName(site))
+			t.ID, _ = event.Named(callName(site))
 		}
 	}
 	s.describe(t, site)
