@@ -22,6 +22,7 @@ func (o *options) makeInitrd() (remove func(), err error) {
 			return nil, fmt.Errorf("-add: %w", err)
 		}
 	}
+	o.programs = archive.Programs
 	out, err := os.CreateTemp("", "sonde-initrd")
 	if err != nil {
 		return nil, err

@@ -60,7 +60,8 @@ type options struct {
 	noProbe  bool
 	with     []string // folders of modules
 	stick    bool
-	add      []string // HOST[:GUEST]
+	add      []string          // HOST[:GUEST]
+	programs map[string]string // that add has: files of the host, by path in the guest
 	deps     bool
 	decode   string // what the code on the screen of a crash says
 	bt       bt

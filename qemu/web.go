@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
 	"sonde/internal/image"
 	"sonde/qemu/machine"
@@ -34,6 +36,9 @@ func (o *options) show(agent *serve.Agent) (stop func(), err error) {
 	s := &serve.Server{Runner: agent, Sum: info.Symbols.Sum()}
 	for f := range info.Symbols.Text {
 		s.Functions = append(s.Functions, f.Name)
+	}
+	for _, guest := range slices.Sorted(maps.Keys(o.programs)) {
+		s.Programs = append(s.Programs, &serve.Program{Host: o.programs[guest], Guest: guest})
 	}
 	s.Root, _ = image.Root() // a launcher that was copied elsewhere has no source
 	address, err := s.Listen()

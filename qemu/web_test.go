@@ -3,10 +3,13 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"html"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,7 +23,11 @@ func TestWeb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(path, "-web", "-timeout", "0", "-c", "sleep 100000")
+	steps := filepath.Join(t.TempDir(), "steps")
+	if out, err := exec.Command("go", "build", "-o", steps, "./web/serve/testdata/steps").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	c := exec.Command(path, "-web", "-add", steps+":/bin/steps", "-timeout", "0", "-c", "sleep 100000")
 	errs, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -104,5 +111,28 @@ func TestWeb(t *testing.T) {
 	next(func(e event) bool { return e.ID == count && e.Kind == "count" }) // may be from before the end
 	if e := next(func(e event) bool { return e.ID == count && e.Kind == "count" }); e.N != 100 {
 		t.Errorf("%v calls were counted, of 100", e.N)
+	}
+
+	// The same of a line of a program that -add has given: n = 3*n + 1, twice from 3 and 6, and once from 5.
+	source := read(browser.Get(base + "/source?f=" + url.QueryEscape(`/bin/steps:"main.(*walk).to1"`)))
+	var v struct{ HTML string }
+	json.Unmarshal([]byte(source), &v)
+	place := regexp.MustCompile(`data-line="14" data-place="([^"]*)" data-mark="breakpoint"`).FindStringSubmatch(v.HTML)
+	if place == nil || !strings.Contains(v.HTML, "steps") {
+		t.Fatalf("line 14 has no mark in %s", v.HTML)
+	}
+	count = start("count", html.UnescapeString(place[1]), "")
+	for range 2 {
+		next(func(e event) bool { return e.ID == count && e.Kind == "count" && e.N == 0 })
+	}
+	program = start("line", "", "steps > /dev/null")
+	next(func(e event) bool { return e.ID == program && e.Kind == "end" })
+	next(func(e event) bool { return e.ID == count && e.Kind == "count" })
+	if e := next(func(e event) bool { return e.ID == count && e.Kind == "count" }); e.N != 5 {
+		t.Errorf("line 14 was counted %v times, not 5", e.N)
+	}
+	b, _ := json.Marshal(map[string]any{"place": strings.TrimPrefix(html.UnescapeString(place[1]), "uprobe:"), "hit": 1, "command": "steps"})
+	if text := read(browser.Post(base+"/glass", "application/json", strings.NewReader(string(b)))); !strings.Contains(text, "from ring 3") || !strings.Contains(text, "rp-frame") {
+		t.Errorf("no recording: %s", text)
 	}
 }

@@ -24,6 +24,8 @@ type Archive struct {
 	files map[string]cpio.Entry
 	Deps  bool // of each program, add its interpreter and libraries
 
+	Programs map[string]string // files of the host that were added and are programs, by path in the guest
+
 	// Say gets a line about each script in a folder whose interpreter is missing; nil: no lines.
 	Say io.Writer
 }
@@ -80,6 +82,12 @@ func (a *Archive) add(host, guest string, info fs.FileInfo) error {
 		return fmt.Errorf("%s: %w: %w", host, ErrFile, err)
 	}
 	a.put(guest, e)
+	if bytes.HasPrefix(e.Data, []byte("\x7fELF")) && info.Mode()&0o111 != 0 {
+		if a.Programs == nil {
+			a.Programs = map[string]string{}
+		}
+		a.Programs[guest] = host
+	}
 	if a.Deps && info.Mode().IsRegular() {
 		return a.addDeps(host, e.Data)
 	}

@@ -22,7 +22,7 @@ func (x *run) draw() {
 	var b bytes.Buffer
 	x.picture = nil
 	for _, name := range slices.Sorted(maps.Keys(x.data)) {
-		p := drawing(name, x.data[name], x.kept[name])
+		p := drawing(name, x.data[name], x.kept[name], x.words[len(x.words)-1])
 		if p == nil {
 			continue
 		}
@@ -41,8 +41,8 @@ type picture interface {
 	SVG(io.Writer) error
 }
 
-// drawing makes a picture of what a map has, and of what it had before; nil: there is none.
-func drawing(name string, data, before json.RawMessage) picture {
+// drawing makes a picture of what a script's map has, and of what it had before; nil: there is none.
+func drawing(name string, data, before json.RawMessage, script string) picture {
 	var buckets []draw.Bucket
 	if json.Unmarshal(data, &buckets) == nil {
 		return histogram(name, buckets, before)
@@ -58,7 +58,7 @@ func drawing(name string, data, before json.RawMessage) picture {
 		key := slices.Sorted(maps.Keys(some))[0]
 		return histogram(fmt.Sprintf("%s[%s]", name, key), some[key], was[key])
 	}
-	return flame(name, keyed, was)
+	return flame(name, keyed, was, strings.Contains(script, "kstack"), strings.Contains(script, "ustack"))
 }
 
 func histogram(name string, buckets []draw.Bucket, before json.RawMessage) picture {
@@ -102,8 +102,9 @@ func btoi(b bool) int {
 	return 0
 }
 
-// flame is a flame graph of what stacks have counted: their innermost calls come first.
-func flame(name string, keyed, before map[string]json.RawMessage) picture {
+// flame is a flame graph of what stacks have counted, of the kernel, of programs or of both in this order: their innermost
+// calls come first.
+func flame(name string, keyed, before map[string]json.RawMessage, kernel, program bool) picture {
 	f := &draw.Flame{Root: &draw.Frame{Name: "all", Kind: draw.Label}, Title: name, Unit: "hits", Compared: len(before) > 0}
 	add := func(all map[string]json.RawMessage, was bool) {
 		for key, value := range all {
@@ -112,9 +113,17 @@ func flame(name string, keyed, before map[string]json.RawMessage) picture {
 				continue
 			}
 			var stack []draw.Frame
+			kind := draw.Kernel
 			for _, call := range strings.Split(key, "\n") {
-				if call = strings.Trim(call, " ,\t"); call != "" {
-					stack = append(stack, draw.Frame{Name: withoutOffset(call), Kind: kindOf(call)})
+				if program && (!kernel || strings.HasPrefix(call, ",")) { // between two stacks
+					kind = draw.Program
+				}
+				switch call = strings.Trim(call, " ,\t"); {
+				case call == "":
+				case !kernel && !program:
+					stack = append(stack, draw.Frame{Name: call, Kind: draw.Label})
+				default:
+					stack = append(stack, draw.Frame{Name: withoutOffset(call), Kind: kind})
 				}
 			}
 			slices.Reverse(stack)
@@ -132,13 +141,6 @@ func withoutOffset(call string) string {
 		return call[:i]
 	}
 	return call
-}
-
-func kindOf(call string) draw.Kind {
-	if strings.Contains(call, ".") {
-		return draw.Kernel
-	}
-	return draw.Label
 }
 
 // timeline draws what there is of a time line. Context: mu held.

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -33,6 +34,13 @@ func (s *Server) glass(r *http.Request) (any, error) {
 	case !slices.Contains(tiers, q.Tier):
 		return nil, bad("no hit is of the kind %q", q.Tier)
 	}
+	if p, place := s.program(q.Place); p != nil {
+		words, err := programGlass(q, p.Guest+":"+place)
+		if err != nil {
+			return nil, err
+		}
+		return s.record(r.Context(), words)
+	}
 	words := []string{"glass"}
 	if q.Way {
 		words = append(words, "-o")
@@ -46,7 +54,12 @@ func (s *Server) glass(r *http.Request) (any, error) {
 	if q.Command != "" && !q.Way {
 		words = append(words, "sh", "-c", q.Command)
 	}
-	text, err := s.ask(r.Context(), words...)
+	return s.record(r.Context(), words)
+}
+
+// record runs what prints a recording.
+func (s *Server) record(ctx context.Context, words []string) (any, error) {
+	text, err := s.ask(ctx, words...)
 	if err != nil {
 		return nil, err
 	}

@@ -30,8 +30,9 @@ var templates = template.Must(template.ParseFS(files, "page/*.html"))
 type Server struct {
 	Runner    Runner
 	Functions []string // the names of all functions of the kernel's image
-	Sum       uint32   // of its symbol table; 0: not known
-	Root      string   // of the tree, where the source is
+	Programs  []*Program
+	Sum       uint32 // of its symbol table; 0: not known
+	Root      string // of the tree, where the source is
 	access
 
 	ctx    context.Context

@@ -2,13 +2,12 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"go/scanner"
 	"go/token"
-	"io"
 	"net/http"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -47,7 +46,8 @@ type Source struct {
 	First    int    `json:"first"`
 	Last     int    `json:"last"`
 	Lines    []Line `json:"-"`
-	Self     bool   `json:"-"` // the page itself calls this
+	Self     bool   `json:"-"`       // the page itself calls this
+	Program  bool   `json:"program"` // it is no function of the kernel
 	HTML     string `json:"html"`
 }
 
@@ -77,13 +77,12 @@ func (s *Server) find(r *http.Request) (any, error) {
 		rank int
 	}
 	all := []found{}
-	for _, name := range s.Functions {
-		cut := kallsyms.Cut(name)
+	add := func(name, cut, base string) {
 		lower := strings.ToLower(cut)
 		if typed == "" || !strings.Contains(lower, typed) {
-			continue
+			return
 		}
-		f := found{name, kallsyms.Base(name), 3}
+		f := found{name, base, 3}
 		switch last := lower[strings.LastIndexByte(lower, '.')+1:]; {
 		case lower == typed || strings.ToLower(f.Base) == typed:
 			f.rank = 0
@@ -96,6 +95,15 @@ func (s *Server) find(r *http.Request) (any, error) {
 			f.rank -= 4
 		}
 		all = append(all, f)
+	}
+	for _, name := range s.Functions {
+		add(name, kallsyms.Cut(name), kallsyms.Base(name))
+	}
+	for _, p := range s.Programs {
+		for _, name := range p.functions() {
+			plain := strings.ReplaceAll(name, `"`, "")
+			add(plain, plain, name)
+		}
 	}
 	slices.SortStableFunc(all, func(a, b found) int {
 		if a.rank != b.rank {
@@ -123,7 +131,27 @@ func (s *Server) source(r *http.Request) (any, error) {
 	if !place.MatchString(what) {
 		return nil, bad("%q is no function, and not as vfs/io.go:24-45", what)
 	}
-	text, err := s.ask(r.Context(), "explain", "-j", what)
+	var src *Source
+	var err error
+	if p, function := s.program(what); p != nil {
+		src, err = p.source(function)
+	} else {
+		src, err = s.kernelSource(r.Context(), what)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, "source.html", src); err != nil {
+		return nil, err
+	}
+	src.HTML = b.String()
+	return src, nil
+}
+
+// kernelSource is a function of the kernel, or lines of a file.
+func (s *Server) kernelSource(ctx context.Context, what string) (*Source, error) {
+	text, err := s.ask(ctx, "explain", "-j", what)
 	if err != nil {
 		return nil, err
 	}
@@ -132,13 +160,7 @@ func (s *Server) source(r *http.Request) (any, error) {
 		return nil, fmt.Errorf("explain printed what is no JSON: %.200q", text)
 	}
 	h, _ := s.Runner.Kernel()
-	src := s.mark(&e, s.Sum == 0 || h.Symbols == s.Sum)
-	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, "source.html", src); err != nil {
-		return nil, err
-	}
-	src.HTML = b.String()
-	return src, nil
+	return s.mark(&e, s.Sum == 0 || h.Symbols == s.Sum), nil
 }
 
 // mark puts together the file, if it is that of the kernel, and what the kernel says of its lines.
@@ -225,19 +247,10 @@ func (s *Server) read(file string) [][]Token {
 	if s.Root == "" || !filepath.IsLocal(file) || path.Ext(file) != ".go" {
 		return nil
 	}
-	f, err := os.Open(filepath.Join(s.Root, filepath.FromSlash(file)))
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostSource+1))
-	if err != nil || len(text) > mostSource {
-		return nil
-	}
-	return colour(text)
+	return readSource(filepath.Join(s.Root, filepath.FromSlash(file)))
 }
 
-// colour cuts Go into lines of tokens.
+// colour cuts Go into lines of tokens; of other languages, it finds comments, strings and some keywords.
 func colour(text []byte) [][]Token {
 	lines := [][]Token{nil}
 	add := func(kind string, text string) {

@@ -110,6 +110,7 @@ const open = told(async (what, fresh = true) => {
   move(0);
   if (v.base) {
     $("record").elements.place.value = v.base;
+    if (v.program) $("record").elements.command.value = v.base.split(":")[0];
     for (const [kind, script] of Object.entries(scripts(v.base))) $(kind).querySelector("textarea").value = script;
   }
 });
@@ -199,7 +200,7 @@ $("source").addEventListener("contextmenu", e => {
 });
 const follow = told(async name => {
   const v = await ask("/find?" + new URLSearchParams({q: name, from: state.fn}));
-  const same = v.found.filter(f => f.name.split(".").at(-1) === name);
+  const same = v.found.filter(f => f.name.split(/[.:]/).at(-1) === name);
   if (same.length === 1) return open(same[0].base);
   if (!v.found.length) return say(`no function of the kernel is called ${name}: it may be inlined everywhere, or part of the language`, true);
   $("q").value = name;
@@ -224,11 +225,11 @@ function script(kind, text) {
 }
 const act = told(async (what, place) => {
   if (what === "count") return toggle(place);
-  if (what === "stacks") return script("stacks", `${place} { @[kstack] = count(); } interval:s:1 { print(@, 200); }`);
+  if (what === "stacks") return script("stacks", `${place} { @[${stackOf(place)}] = count(); } interval:s:1 { print(@, 200); }`);
   if (what === "who") return script("stacks", `${place} { @[comm, tid] = count(); } interval:s:1 { print(@); }`);
   if (what === "hist") return script("hist", scripts(state.base).hist);
   select("glass");
-  $("record").elements.place.value = place.replace(/^line:/, "");
+  $("record").elements.place.value = place.replace(/^(line|uprobe):/, "");
   return record();
 });
 $("menu").addEventListener("click", e => {
@@ -336,10 +337,11 @@ $("log").addEventListener("click", () => { // FILE:LINE under the pointer
 
 // Scripts
 
-const scripts = fn => ({
-  hist: `kprobe:${fn} { @start[tid] = nsecs; } kretprobe:${fn} /@start[tid]/ { @ns = hist(nsecs - @start[tid]); delete(@start[tid]); } interval:ms:500 { print(@ns); }`,
-  stacks: `kprobe:${fn} { @[kstack] = count(); } interval:s:1 { print(@, 200); }`,
-  timeline: `kprobe:${fn} { printf("${fn}"); } kretprobe:${fn} { printf("${fn}"); }`,
+const stackOf = place => place.startsWith("uprobe:") ? "ustack" : "kstack";
+const scripts = (fn, of = fn.startsWith("/") ? "u" : "k") => ({
+  hist: `${of}probe:${fn} { @start[tid] = nsecs; } ${of}retprobe:${fn} /@start[tid]/ { @ns = hist(nsecs - @start[tid]); delete(@start[tid]); } interval:ms:500 { print(@ns); }`,
+  stacks: `${of}probe:${fn} { @[${of}stack] = count(); } interval:s:1 { print(@, 200); }`,
+  timeline: `${of}probe:${fn} { printf("${fn.replaceAll('"', "")}"); } ${of}retprobe:${fn} { printf("${fn.replaceAll('"', "")}"); }`,
 });
 for (const [kind, text] of Object.entries(scripts("vfs.Read"))) $(kind).querySelector("textarea").value = text;
 
