@@ -20,7 +20,7 @@ const (
 	BadTable          // a jump table in another form than the compiler's
 	Outside           // the offset is not in the function
 	NotStart          // the offset is inside an instruction
-	FuncEnd           // the jump would go on beyond the function
+	FuncEnd           // the jump would continue beyond the function
 	Branch            // a direct branch of the function leads into the region
 	TableEntry        // a jump table leads into the region
 	Entry             // code outside the function leads into the region, or recover does

@@ -63,9 +63,6 @@ func NewSession(s *Shell, in io.Reader, out io.Writer) *Session {
 	return t
 }
 
-// Editor returns the line editor, to set the width of the terminal.
-func (t *Session) Editor() *line.Editor { return t.editor }
-
 // Run reads and runs lines until exit, or until ^D is typed on an empty one. It may be called again
 // afterwards.
 //

@@ -2,7 +2,7 @@ package uprobes
 
 import "sync/atomic"
 
-// The calls of Go functions that have more than a return (wantsMore). A goroutine may go on in another
+// The calls of Go functions that have more than a return (wantsMore). A goroutine may continue in another
 // thread, and its stack may move. So such a call belongs to the goroutine, and is known by how far its
 // return address is below the upper end of the stack: that does not change.
 //

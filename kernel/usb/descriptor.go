@@ -130,7 +130,7 @@ func (i *iface) find(kind Kind, in bool) (Endpoint, bool) {
 	return Endpoint{}, false
 }
 
-// clearHalt lets a halted endpoint go on.
+// clearHalt lets a halted endpoint continue.
 func clearHalt(d Device, e Endpoint) error {
 	_, err := d.Control(Setup{toEndpoint, clearFeature, endpointHalt, uint16(e.Address)}, nil)
 	return err

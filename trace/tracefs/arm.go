@@ -33,7 +33,7 @@ func (c *change) complete() {
 	*c = change{}
 }
 
-// arm gives an event the programs that it needs now, or takes them away. Until c is complete, what it did before goes on.
+// arm gives an event the programs that it needs now, or takes them away. Until c is complete, what it did before continues.
 // With an error, nothing has changed.
 func (s *state) arm(c *change) error {
 	i := s.in
@@ -238,7 +238,7 @@ const (
 	pidLeft   = 2 // set_event_notrace_pid does
 )
 
-// pids goes on at over for processes that set_event_pid does not name, or that set_event_notrace_pid does. A switch to
+// pids continues at over for processes that set_event_pid does not name, or that set_event_notrace_pid does. A switch to
 // a process that is named is recorded, too.
 func (s *state) pids(c *code, over string) {
 	if len(s.in.pids[true]) > 0 {

@@ -213,7 +213,7 @@ func (f *field) load() string {
 	return fmt.Sprintf("%s%d", sign, 8*f.Size)
 }
 
-// put puts the record into the ring, if that is wanted; else it goes on at over.
+// put puts the record into the ring, if that is wanted; else it continues at over.
 func (c *code) put(s *state, size int, over string) {
 	for _, word := range []int{tracingOn, s.slot + 1} {
 		c.control(word)

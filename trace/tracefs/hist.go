@@ -45,7 +45,7 @@ type sorting struct {
 	descending bool
 }
 
-// Keys, as the program makes them behind the record.
+// Keys, as the program makes them after the record.
 const (
 	keyAt       = recordAt + mostRecord + longestText
 	mostKey     = 320

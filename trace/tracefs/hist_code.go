@@ -51,7 +51,7 @@ func (c *code) number(k *column) {
 	}
 }
 
-// key puts a part of the key behind the record.
+// key puts a part of the key after the record.
 func (c *code) key(k *column) {
 	at := keyAt + k.at
 	switch {

@@ -153,7 +153,7 @@ func (i *instance) setTracing(on bool) {
 	i.set(tracingOn, on)
 }
 
-// take finds n words of control that nobody uses.
+// take finds n words of control that are free.
 func (i *instance) take(n int) (int, error) {
 	for at := firstSlot; at+n <= mostWords; at++ {
 		if !slices.Contains(i.slots[at:at+n], true) {

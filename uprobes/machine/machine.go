@@ -23,7 +23,7 @@ type Machine struct {
 
 	// Fuses reports whether handlers may be put into the code of breakpoints. Stub makes such code, for the breakpoint at ip;
 	// its hits are counted at count from GS, and the program continues moves bytes after the breakpoint. give gives its memory
-	// back. Without, hits go on at Known. Stub may be nil.
+	// back. Without, hits continue at Known. Stub may be nil.
 	Fuses func() bool
 	Stub  func(h attach.Fuser, ip uint64, count, moves int32) (code uintptr, give func(), err error)
 	Known uintptr

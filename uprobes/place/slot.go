@@ -55,7 +55,7 @@ func (p *Plan) wayBack(b []byte, at uint64) []byte {
 	return binary.LittleEndian.AppendUint64(append(b, jumpFar[:]...), p.Next())
 }
 
-// Enter makes r go on in the slot.
+// Enter makes r continue in the slot.
 //
 // Context: any.
 func (p *Plan) Enter(r *amd64.Regs, slot uint64) Saved {

@@ -3,7 +3,7 @@ package user
 import "unsafe"
 
 // A Break is what the entry of #BP knows of a breakpoint of a program: it is at the beginning of what the entries of a
-// table point to. Code is where a hit goes on, with interrupts off and the kernel's GS, on the entry stack:
+// table point to. Code is where a hit continues, with interrupts off and the kernel's GS, on the entry stack:
 //
 //	0 R13  8 R15  16 IP  24 CS  32 FLAGS  40 SP  48 SS
 //

@@ -88,7 +88,7 @@ func (r *ring) set(t trb) {
 	r.next++
 }
 
-// dequeue is where the controller is to go on: what is queued is forgotten.
+// dequeue is where the controller is to continue: what is queued is forgotten.
 func (r *ring) dequeue() uint64 { return r.PA + uint64(r.next)*trbBytes | uint64(r.cycle) }
 
 // events is the queue that the controller fills, of one segment.
