@@ -11,6 +11,7 @@ import (
 	"sonde/arch/amd64/user"
 	"sonde/kwatch"
 	"sonde/linux/proc"
+	"sonde/linux/symbols"
 	"sonde/linux/usermode/bare"
 	"sonde/probe/attach"
 	"sonde/uprobes/explain"
@@ -40,8 +41,8 @@ func (w *watch) find(p Program) (err error) {
 	if w.site.File != "" {
 		w.addr, w.length, err = kwatch.In(of, w.site)
 	}
-	names := writersOf(of)
-	w.writer, w.close = names.name, names.close
+	names := symbols.Watch(of.Table())
+	w.writer, w.close = func(ip uint64) string { return names.Before(ip, of.PID) }, names.Close
 	return err
 }
 

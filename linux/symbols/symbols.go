@@ -3,9 +3,11 @@
 package symbols
 
 import (
+	"fmt"
 	"iter"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	"sonde/kallsyms"
@@ -97,6 +99,30 @@ func (n *Names) Name(addr uint64, pid int) (at kallsyms.Named, ok bool) {
 		}
 	}
 	return at, ok
+}
+
+// Before says which instruction of a process is in front of ip: its function and offset, and the line of its source if
+// that is known.
+func (n *Names) Before(ip uint64, pid int) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for areas := range n.processes(pid) {
+		i := areaOf(areas, ip-1)
+		if i < 0 || !path.IsAbs(areas[i].Ident.Name) {
+			continue
+		}
+		f := n.file(areas[i].Ident.Name)
+		if f == nil {
+			continue
+		}
+		bias, ok := f.Bias(areas[i].Start, areas[i].Offset)
+		at := f.Before(ip - bias)
+		if s, off, named := f.At(at); ok && named && s.Name != "" {
+			line, _ := f.Line(at)
+			return strings.TrimRight(fmt.Sprintf("%s+%#x  %s", s.Name, off, line), " ")
+		}
+	}
+	return fmt.Sprintf("before ip %#x", ip)
 }
 
 // processes are what a process has mapped, or all; those that have ended come first if it is all.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"sonde/kernel/vfs"
@@ -49,6 +50,12 @@ func TestNames(t *testing.T) {
 		if at, ok := n.Name(addr, pid); !ok || !at.Function || at.Name == "" || at.Offset != 1 || at.File != "/symbols_test" {
 			t.Errorf("process %d: %+v, %v; want %s+1", pid, at, ok, fn.Name)
 		}
+	}
+	if got, want := n.Before(addr, 5), fn.Name+"+0x0  "; !strings.HasPrefix(got, want) || !strings.Contains(got, ".go:") {
+		t.Errorf("in front of %#x is %s, want %s and the line", addr, got, want)
+	}
+	if got, want := n.Before(addr, 6), fmt.Sprintf("before ip %#x", addr); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 	if at, ok := n.Name(addr, 6); !ok || at.String() != fmt.Sprintf("symbols_none+%#x", off+1) || at.Function {
 		t.Errorf("in a file without functions: %v, %v", at, ok)
