@@ -7,6 +7,8 @@
 //	region   what a jump covers
 //	return   the stack of a call with a return probe
 //	way      how an INT3 becomes a jump, and back, on two processors
+//	grace    the grace period before the jump, as a time line
+//	ledger   where the hits of a probe went
 //	memory   the parts of the image
 //	space    the address space
 //	call     a system call, from the program to the device and back
@@ -81,6 +83,11 @@ func drawAll(image, tree string) (map[string]*draw.Drawing, error) {
 	all["way"], all["boot"], all["memory"] = drawWay(s.way), drawBoot(s.boot), drawMemory(s.memory)
 	all["copy"], all["region"] = drawCopy(s.step), drawRegion(s.jump)
 	all["space"], all["call"] = drawSpace(s.layout, s.maps), drawCall(s.call)
+	fields, err := os.ReadFile(filepath.Join(tree, "probe/ledger/ledger.go"))
+	if err != nil {
+		return nil, err
+	}
+	all["grace"], all["ledger"] = drawGrace(s.way), drawLedger(readLedger(s.ledger, string(fields)))
 	all["return"], err = drawBack(s.back)
 	return all, err
 }

@@ -20,6 +20,7 @@ type seen struct {
 	memory           []section
 	layout, maps     []string // lines of /sys/kernel/debug/layout, and of a program's /proc/PID/maps
 	call             call
+	ledger           []string // lines of /sys/kernel/debug/kprobes/stats
 }
 
 // A hit is what glass -j prints, as far as it is drawn.
@@ -74,14 +75,19 @@ echo == call; strace -f -o /tmp/calls -e write myprog -n 1; cat /tmp/calls
 echo == kernel; bt -q -e 'kprobe:console.(*Pipe).Write { printf("%s", kstack); exit(); }' -c 'myprog -n 1'
 echo == program; bt -q -e 'kprobe:console.(*Pipe).Write { printf("%s", ustack); exit(); }' -c 'myprog -n 1'`
 
+// ofLedger is about a return probe with room for two calls, on a function that calls itself.
+const ofLedger = `
+echo == ledger; insmod kretprobe_example 'func=shell.(*Shell).stmt' maxactive=2; if true; then if true; then true; fi; fi
+cat /sys/kernel/debug/kprobes/stats; rmmod kretprobe_example`
+
 // see boots the image twice: on one processor whose clock counts instructions, and on two.
 func see(image string) (s seen, err error) {
-	lines, err := say(machine.Config{Image: image, Accel: machine.Counted, Script: hits + ofPrograms})
+	lines, err := say(machine.Config{Image: image, Accel: machine.Counted, Script: hits + ofPrograms + ofLedger})
 	if err != nil {
 		return s, err
 	}
 	parts := partsOf("== ", lines)
-	s.layout, s.maps, s.call = parts["layout"], parts["maps"], readCall(parts["call"], parts["kernel"], parts["program"])
+	s.layout, s.maps, s.ledger, s.call = parts["layout"], parts["maps"], parts["ledger"], readCall(parts["call"], parts["kernel"], parts["program"])
 	if len(s.layout) == 0 || len(s.maps) == 0 || len(s.call.kernel) == 0 || len(s.call.program) == 0 || s.call.says == "" {
 		return s, fmt.Errorf("the kernel does not say what was asked of a program: %q", parts)
 	}
