@@ -48,7 +48,6 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -stick -uefi":                  func(t *testing.T, command string) { atPrompt(t, command+" -smp 2", nil) },
 	"go run ./qemu -web":                          func(t *testing.T, command string) { atPrompt(t, command+" -smp 2", nil) },
 	"go run ./qemu -web -serial /dev/ttyUSB0":     refuses("-serial /dev/ttyUSB0: "), // TestWebSerial has a board
-	"go run ./qemu -web -add prog -deps":          refuses("-add: prog: "),           // TestWeb has a program
 	"go run ./qemu -noprobe":                      func(t *testing.T, command string) { atPrompt(t, command, nil) },
 	"go run ./qemu/bench -count load":             counts("b_with_5000"),
 	"go run ./qemu":                               prompts,
