@@ -61,12 +61,7 @@ type texts map[string]vfs.Node
 
 func line(s string) vfs.Node { return ctl.Text(func() string { return s + "\n" }) }
 
-func (t texts) dir() vfs.Node {
-	return ctl.Dir{
-		List: func() []string { return slices.Collect(maps.Keys(t)) },
-		Node: func(name string) vfs.Node { return t[name] },
-	}
-}
+func (t texts) dir() vfs.Node { return ctl.Fixed(t) }
 
 // ranges are the numbers of processors that are online, or are not: "0-2,4".
 func ranges(all []CPU, online bool) string {

@@ -50,7 +50,7 @@ func (f *Face) mount(tree *vfs.FS, dir string) error {
 		files = map[string]vfs.Node{
 			"list":    ctl.Print(f.writeList),
 			"stats":   ctl.Print(f.writeTable),
-			"enabled": ctl.Switch(f.Enabled, f.SetEnabled),
+			"enabled": ctl.Switch(f.Enabled, func(on bool) error { f.SetEnabled(on); return nil }),
 		}
 	}
 	return tree.BindAll(dir+"/"+f.Name, files)

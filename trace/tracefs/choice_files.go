@@ -186,16 +186,16 @@ func (i *instance) optionsFile() vfs.Node {
 }
 
 func (i *instance) optionsFolder() vfs.Node {
-	return folder{optionNames, func(name string) vfs.Node {
+	return folder(optionNames, func(name string) vfs.Node {
 		if _, ok := options[name]; !ok {
 			return nil
 		}
 		return onOff(func() bool { return i.option(name) }, func(on bool) error { return i.setOption(name, on) })
-	}}
+	})
 }
 
 func (i *instance) perCPUFolder() vfs.Node {
-	return folder{func() (names []string) {
+	return folder(func() (names []string) {
 		for cpu := range numCPU() {
 			names = append(names, fmt.Sprintf("cpu%d", cpu))
 		}
@@ -206,7 +206,7 @@ func (i *instance) perCPUFolder() vfs.Node {
 			return nil
 		}
 		return fixed(map[string]vfs.Node{"trace": i.traceFile(n), "trace_pipe": i.pipeFile(n), "stats": file{read: func() string { return i.stats(n) }}, "buffer_size_kb": i.sizeFile(n)})
-	}}
+	})
 }
 
 // stats are a CPU's counts.

@@ -9,7 +9,7 @@ import (
 
 // eventsFolder has a folder for each system, with one for each event.
 func (i *instance) eventsFolder() vfs.Node {
-	return folder{func() []string { return append(systems(), "enable", "header_event", "header_page") }, func(name string) vfs.Node {
+	return folder(func() []string { return append(systems(), "enable", "header_event", "header_page") }, func(name string) vfs.Node {
 		switch name {
 		case "enable":
 			return i.enableFile("*:*")
@@ -22,11 +22,11 @@ func (i *instance) eventsFolder() vfs.Node {
 			return nil
 		}
 		return i.systemFolder(name)
-	}}
+	})
 }
 
 func (i *instance) systemFolder(system string) vfs.Node {
-	return folder{func() []string { return append(eventsOf(system), "enable", "filter") }, func(name string) vfs.Node {
+	return folder(func() []string { return append(eventsOf(system), "enable", "filter") }, func(name string) vfs.Node {
 		switch name {
 		case "enable":
 			return i.enableFile(system + ":*")
@@ -40,7 +40,7 @@ func (i *instance) systemFolder(system string) vfs.Node {
 			return i.eventFolder(e)
 		}
 		return nil
-	}}
+	})
 }
 
 // enableFile enables all events that a pattern fits. It says 1, 0, X if some are, or ? if there are none.

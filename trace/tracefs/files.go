@@ -2,9 +2,7 @@ package tracefs
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -61,57 +59,35 @@ func (f file) Open(flag int) (vfs.Handle, error) {
 	return f.ctl().Open(flag)
 }
 
-// A folder has names, and nodes that are made when they are looked up. Its functions are called with mu held.
-type folder struct {
-	list func() []string
-	node func(name string) vfs.Node
-}
-
-// Stat, Names and Lookup implement vfs.Directory.
-func (d folder) Stat() vfs.Info { return vfs.Info{Mode: fs.ModeDir | 0755} }
-
-func (d folder) Names() []string {
-	mu.Lock()
-	defer mu.Unlock()
-	return d.list()
-}
-
-func (d folder) Lookup(name string) (vfs.Node, error) {
-	mu.Lock()
-	defer mu.Unlock()
-	if n := d.node(name); n != nil {
-		return n, nil
-	}
-	return nil, syscall.ENOENT
+// folder is a folder with names, and nodes that are made when they are looked up. The functions are called with mu held.
+func folder(list func() []string, node func(name string) vfs.Node) ctl.Dir {
+	return ctl.Dir{
+		Perm: 0755,
+		List: func() []string {
+			mu.Lock()
+			defer mu.Unlock()
+			return list()
+		},
+		Node: func(name string) vfs.Node {
+			mu.Lock()
+			defer mu.Unlock()
+			return node(name)
+		}}
 }
 
 // fixed is a folder whose nodes are always there.
-func fixed(nodes map[string]vfs.Node) folder {
-	return folder{func() (names []string) {
-		for name := range nodes {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return names
-	}, func(name string) vfs.Node { return nodes[name] }}
+func fixed(nodes map[string]vfs.Node) ctl.Dir {
+	d := ctl.Fixed(nodes)
+	d.Perm = 0755
+	return d
 }
 
 // onOff is a file of 1 or 0.
 func onOff(get func() bool, set func(on bool) error) file {
+	f := ctl.Switch(get, set)
 	return file{
-		read: func() string {
-			if get() {
-				return "1\n"
-			}
-			return "0\n"
-		},
-		write: func(text string) error {
-			on, ok := sysctl.ParseBool(strings.TrimSpace(text))
-			if !ok {
-				return refusal.New(syscall.EINVAL, "%s: write 0 or 1", sysctl.Quote(text))
-			}
-			return set(on)
-		},
+		read:  func() string { text, _ := f.Read(); return string(text) },
+		write: func(text string) error { return f.Write([]byte(text)) },
 	}
 }
 
@@ -149,7 +125,7 @@ func (i *instance) dir() vfs.Directory {
 			"uprobe_profile":             file{read: uprobeTable.profile},
 			"saved_cmdlines":             file{read: func() string { return "" }},
 			"printk_formats":             file{read: func() string { return "" }},
-			"instances":                  instancesFolder{},
+			"instances":                  instancesDir(),
 		} {
 			nodes[name] = n
 		}

@@ -2,38 +2,31 @@ package tracefs
 
 import (
 	"errors"
-	"io/fs"
 	"slices"
 	"syscall"
 
 	"sonde/kernel/refusal"
 	"sonde/kernel/vfs"
+	"sonde/kernel/vfs/ctl"
 )
 
 // instancesFolder has the instances; making a folder makes one. It implements vfs.Maker.
-type instancesFolder struct{}
+type instancesFolder struct{ ctl.Dir }
 
-// Stat, Names and Lookup implement vfs.Directory.
-func (instancesFolder) Stat() vfs.Info { return vfs.Info{Mode: fs.ModeDir | 0755} }
-
-func (instancesFolder) Names() (names []string) {
-	mu.Lock()
-	defer mu.Unlock()
-	for _, i := range more {
-		names = append(names, i.name)
-	}
-	return names
-}
-
-func (instancesFolder) Lookup(name string) (vfs.Node, error) {
-	mu.Lock()
-	defer mu.Unlock()
-	for _, i := range more {
-		if i.name == name {
-			return i.dir(), nil
+func instancesDir() vfs.Node {
+	return instancesFolder{folder(func() (names []string) {
+		for _, i := range more {
+			names = append(names, i.name)
 		}
-	}
-	return nil, syscall.ENOENT
+		return names
+	}, func(name string) vfs.Node {
+		for _, i := range more {
+			if i.name == name {
+				return i.dir()
+			}
+		}
+		return nil
+	})}
 }
 
 // mostInstances bounds what instances can take.

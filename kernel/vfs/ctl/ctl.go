@@ -8,10 +8,13 @@ package ctl
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -61,7 +64,7 @@ func (v Viewed) OpenFor(viewer any, flag int) (vfs.Handle, error) {
 
 // Switch is a file that holds 1 or 0, which is what get returns; writing calls set with what Linux takes
 // of a bool.
-func Switch(get func() bool, set func(on bool)) File {
+func Switch(get func() bool, set func(on bool) error) File {
 	return File{
 		Read: func() ([]byte, error) {
 			if get() {
@@ -74,8 +77,7 @@ func Switch(get func() bool, set func(on bool)) File {
 			if !ok {
 				return refusal.New(syscall.EINVAL, "%s: write 0 or 1", sysctl.Quote(string(p)))
 			}
-			set(on)
-			return nil
+			return set(on)
 		},
 	}
 }
@@ -163,10 +165,16 @@ func (h *handle) Close() error {
 type Dir struct {
 	List func() []string
 	Node func(name string) vfs.Node
+	Perm fs.FileMode // 0: 0555
+}
+
+// Fixed is a directory whose entries are always there.
+func Fixed(nodes map[string]vfs.Node) Dir {
+	return Dir{List: func() []string { return slices.Sorted(maps.Keys(nodes)) }, Node: func(name string) vfs.Node { return nodes[name] }}
 }
 
 // Stat implements vfs.Node.
-func (d Dir) Stat() vfs.Info { return vfs.Info{Mode: fs.ModeDir | 0555} }
+func (d Dir) Stat() vfs.Info { return vfs.Info{Mode: fs.ModeDir | cmp.Or(d.Perm, 0555)} }
 
 // Names implements vfs.Directory.
 func (d Dir) Names() []string { return d.List() }

@@ -18,7 +18,7 @@ func FuzzSwitch(f *testing.F) {
 	}
 	is := false
 	tree := vfs.New()
-	if err := tree.BindAll("/d", map[string]vfs.Node{"enabled": Switch(func() bool { return is }, func(on bool) { is = on })}); err != nil {
+	if err := tree.BindAll("/d", map[string]vfs.Node{"enabled": Switch(func() bool { return is }, func(on bool) error { is = on; return nil })}); err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
