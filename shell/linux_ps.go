@@ -91,7 +91,7 @@ func (c *Context) psTable(style psStyle, all []*proc.Process) error {
 // psUsed is the CPU time of p.
 func psUsed(p *proc.Process) time.Duration {
 	used, _ := p.Usage()
-	return used.User + used.System
+	return used.CPU()
 }
 
 // psLoad is the share of one CPU's time that p has used since its start.

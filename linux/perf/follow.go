@@ -108,10 +108,7 @@ func (f *follower) exit(t *proc.Thread, _ proc.Status) {
 }
 
 // spent is how long a thread has run.
-func spent(t *proc.Thread) time.Duration {
-	u := t.Usage()
-	return u.User + u.System
-}
+func spent(t *proc.Thread) time.Duration { return t.Usage().CPU() }
 
 // used is how long the threads that count have run.
 func (f *follower) used() time.Duration {

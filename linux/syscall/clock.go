@@ -31,10 +31,9 @@ func nowOf(t *proc.Thread, clock int) (abi.Timespec, error) {
 		return abi.TimespecOf(Uptime()), nil
 	case abi.CLOCK_PROCESS_CPUTIME_ID:
 		u, _ := t.Process().Usage()
-		return abi.TimespecOf(u.User + u.System), nil
+		return abi.TimespecOf(u.CPU()), nil
 	case abi.CLOCK_THREAD_CPUTIME_ID:
-		u := t.Usage()
-		return abi.TimespecOf(u.User + u.System), nil
+		return abi.TimespecOf(t.Usage().CPU()), nil
 	}
 	if clock < 0 {
 		cpu, err := cpuClock(t, clock)
