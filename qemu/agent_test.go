@@ -97,6 +97,7 @@ func TestAgent(t *testing.T) {
 			con.see(`(?m)^at the prompt\r?$`)
 			t.Run("counts", func(t *testing.T) { countsCalls(t, a) })
 			if c.SMP == 4 {
+				t.Run("own", func(t *testing.T) { leavesOutItself(t, a) })
 				t.Run("million", func(t *testing.T) { million(t, a) })
 			}
 			t.Run("ends", func(t *testing.T) { ends(t, a) })
@@ -162,6 +163,35 @@ func countsCalls(t *testing.T, a *serve.Agent) {
 	}
 	if out, _, _ := agentSays(t, a, "cat", "/sys/kernel/debug/attach/links"); strings.Contains(out, "vfs.Write") {
 		t.Errorf("the script has ended, and its probe is there: %s", out)
+	}
+}
+
+// leavesOutItself: what the agent sends for a script that idles is sent by threads of the names agent and bt.
+func leavesOutItself(t *testing.T, a *serve.Agent) {
+	for _, filter := range []string{"", `/comm != "agent" && comm != "bt"/`} {
+		ctx, cancel := context.WithTimeout(context.Background(), bootLimit/3)
+		defer cancel()
+		counts, ended := make(chan float64, 1000), make(chan error, 1)
+		go func() {
+			script := "BEGIN { @ = sum(0); print(@); } kprobe:wire.Append " + filter + " { @ = sum(1); } interval:ms:100 { print(@); }"
+			_, err := a.Run(ctx, []string{"bt", "-q", "-f", "json", "-e", script}, counted(counts), io.Discard)
+			ended <- err
+		}()
+		n := 0.0
+		for range 5 {
+			select {
+			case n = <-counts:
+			case <-ctx.Done():
+				t.Fatal("no counts come")
+			}
+		}
+		if (n == 0) != (filter != "") {
+			t.Errorf("with the filter %q, %v messages were counted", filter, n)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -247,7 +247,7 @@ func (w *agentWriter) Write(p []byte) (int, error) {
 	}
 	if len(w.buf) > 0 && !w.waits {
 		w.waits = true
-		time.AfterFunc(gather, w.flush)
+		time.AfterFunc(gather, func() { kthread.As("agent", w.flush) })
 	}
 	return len(p), nil
 }

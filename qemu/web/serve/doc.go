@@ -11,6 +11,9 @@
 // and their output: 450 lines in the kernel, and each click shows its command. Words are not a line of the shell, so
 // nothing that a page sends can be a redirection. Commands have no input, since nothing on the page would give any.
 //
+// Scripts leave out what the page causes by the names of threads (comm): no message says a goroutine's number. A script of
+// the prompt's is left out with those of pages.
+//
 // A serial port sends 14 bytes at a look at its status, not 16. Two other writers may have seen the FIFO empty at the
 // same moment: the log cannot take a lock.
 //

@@ -42,9 +42,9 @@ type request struct {
 	Script string `json:"script"`
 }
 
-// countScript counts how often a place is hit.
+// countScript counts how often a place is hit: in code that the page executes, too, by others.
 func countScript(place string) string {
-	return "BEGIN { @ = sum(0); print(@); } " + place + " { @ = sum(1); } interval:ms:500 { print(@); }"
+	return "BEGIN { @ = sum(0); print(@); } " + place + " " + others(strings.TrimPrefix(place, "line:")) + "{ @ = sum(1); } interval:ms:500 { print(@); }"
 }
 
 // words are what a request runs.

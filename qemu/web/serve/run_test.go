@@ -86,6 +86,15 @@ func TestWhatRunsPrint(t *testing.T) {
 	}
 }
 
+// TestOwnHits: in code that the page itself executes, counts leave out the threads that do so for it.
+func TestOwnHits(t *testing.T) {
+	for place, want := range map[string]bool{"line:runtime/proc.go:9": true, "line:kernel/wire/wire.go:9": true, "line:kernel/vfs/io.go:9": false, "line:linux/proc/run.go:9": false} {
+		if script := countScript(place); strings.Contains(script, place+` /comm != "agent" && comm != "bt"/ {`) != want {
+			t.Error(script)
+		}
+	}
+}
+
 // TestAPageThatDoesNotRead loses pictures and old lines, and is told of lines.
 func TestAPageThatDoesNotRead(t *testing.T) {
 	p := &page{wake: make(chan struct{}, 1), latest: map[[2]any]event{}, lines: map[int]*unread{}}

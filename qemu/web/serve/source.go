@@ -46,7 +46,7 @@ type Source struct {
 	First    int    `json:"first"`
 	Last     int    `json:"last"`
 	Lines    []Line `json:"-"`
-	Self     bool   `json:"-"`       // the page itself calls this
+	Others   string `json:"others"`  // where the page itself calls this: what has scripts leave that out
 	Program  bool   `json:"program"` // it is no function of the kernel
 	HTML     string `json:"html"`
 }
@@ -166,7 +166,7 @@ func (s *Server) kernelSource(ctx context.Context, what string) (*Source, error)
 // mark puts together the file, if it is that of the kernel, and what the kernel says of its lines.
 func (s *Server) mark(e *explained, same bool) *Source {
 	file := strings.TrimPrefix(e.File, "sonde/")
-	src := &Source{Function: e.Function, Base: kallsyms.Base(e.Function), File: file, First: e.First, Last: e.Last, Self: ownCode(e.File)}
+	src := &Source{Function: e.Function, Base: kallsyms.Base(e.Function), File: file, First: e.First, Last: e.Last, Others: others(e.File)}
 	var code [][]Token
 	if same && file != e.File {
 		code = s.read(file)
@@ -313,12 +313,13 @@ func colour(text []byte) [][]Token {
 	}
 }
 
-// ownCode reports whether the agent executes code of a file: counts there have what the page itself causes.
-func ownCode(file string) bool {
-	for _, p := range []string{"sonde/kernel/wire/", "sonde/kernel/serial/", "sonde/kernel/irq/", "sonde/shell/agent.go", "sonde/kernel/console/link", "sonde/trace/", "runtime/", "sync/", "time/", "fmt/", "internal/"} {
-		if strings.HasPrefix(file, p) {
-			return true
+// others is what has a script leave out hits that the page itself causes: in files of which the agent and scripts execute
+// code.
+func others(file string) string {
+	for _, p := range []string{"kernel/wire/", "kernel/serial/", "kernel/irq/", "shell/agent.go", "kernel/console/link", "trace/", "runtime/", "sync/", "time/", "fmt/", "internal/"} {
+		if strings.HasPrefix(strings.TrimPrefix(file, "sonde/"), p) {
+			return `/comm != "agent" && comm != "bt"/ `
 		}
 	}
-	return false
+	return ""
 }

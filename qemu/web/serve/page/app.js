@@ -104,6 +104,7 @@ const open = told(async (what, fresh = true) => {
   $("function").textContent = (v.base || "") + " " + v.file + ":" + v.first;
   state.fn = v.function;
   state.base = v.base;
+  state.others = v.others;
   for (const [place, line] of state.lines) painted(place, line);
   if (!fresh) return;
   keep({f: what});
@@ -225,8 +226,8 @@ function script(kind, text) {
 }
 const act = told(async (what, place) => {
   if (what === "count") return toggle(place);
-  if (what === "stacks") return script("stacks", `${place} { @[${stackOf(place)}] = count(); } interval:s:1 { print(@, 200); }`);
-  if (what === "who") return script("stacks", `${place} { @[comm, tid] = count(); } interval:s:1 { print(@); }`);
+  if (what === "stacks") return script("stacks", `${place} ${state.others}{ @[${stackOf(place)}] = count(); } interval:s:1 { print(@, 200); }`);
+  if (what === "who") return script("stacks", `${place} ${state.others}{ @[comm, tid] = count(); } interval:s:1 { print(@); }`);
   if (what === "hist") return script("hist", scripts(state.base).hist);
   select("glass");
   $("record").elements.place.value = place.replace(/^(line|uprobe):/, "");
