@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestWeb is the launcher with -web, as a browser sees it: the address lets in, the source has the kernel's marks, and
@@ -64,11 +65,15 @@ func TestWeb(t *testing.T) {
 	if page := read(browser.Get(address)); !strings.Contains(page, "<title>sonde</title>") {
 		t.Errorf("%.200q", page)
 	}
-	events, err := (&http.Client{Jar: jar}).Get(base + "/events")
-	if err != nil {
-		t.Fatal(err)
+	open := func() *http.Response {
+		t.Helper()
+		events, err := (&http.Client{Jar: jar}).Get(base + "/events")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return events
 	}
-	defer events.Body.Close()
+	events := open()
 	stream := bufio.NewReader(events.Body)
 	type event struct {
 		ID, Page int
@@ -91,19 +96,22 @@ func TestWeb(t *testing.T) {
 	}
 	page := next(func(e event) bool { return e.Kind == "page" }).Page
 	next(func(e event) bool { return e.Kind == "kernel" && e.Here })
+	asked := time.Now()
 	if source := read(browser.Get(base + "/source?f=vfs.Write")); !strings.Contains(source, `data-mark=\"jump\"`) || !strings.Contains(source, `func`) {
 		t.Errorf("%s", source)
 	}
+	t.Logf("the marks of vfs.Write came after %v", time.Since(asked))
 	start := func(kind, place, script string) (id int) {
 		b, _ := json.Marshal(map[string]any{"page": page, "kind": kind, "place": place, "script": script})
 		var v struct{ ID int }
 		json.Unmarshal([]byte(read(browser.Post(base+"/start", "application/json", strings.NewReader(string(b))))), &v)
 		return v.ID
 	}
+	asked = time.Now()
 	count := start("count", "kprobe:vfs.Write", "")
-	for range 2 { // the first one is printed before the script counts
-		next(func(e event) bool { return e.ID == count && e.Kind == "count" && e.N == 0 })
-	}
+	next(func(e event) bool { return e.ID == count && e.Kind == "count" })
+	t.Logf("a number came %v after the click", time.Since(asked))
+	next(func(e event) bool { return e.ID == count && e.Kind == "count" && e.N == 0 }) // the first one is printed before the script counts
 	program := start("line", "", "i=0; while [ $i -lt 100 ]; do printf x; i=$((i+1)); done")
 	if e := next(func(e event) bool { return e.ID == program && e.Kind == "end" }); e.N != 0 {
 		t.Errorf("status %v", e.N)
@@ -135,4 +143,15 @@ func TestWeb(t *testing.T) {
 	if text := read(browser.Post(base+"/glass", "application/json", strings.NewReader(string(b)))); !strings.Contains(text, "from ring 3") || !strings.Contains(text, "rp-frame") {
 		t.Errorf("no recording: %s", text)
 	}
+
+	// A page that is closed takes its probes away.
+	asked = time.Now()
+	events.Body.Close()
+	events = open()
+	defer events.Body.Close()
+	stream = bufio.NewReader(events.Body)
+	page = next(func(e event) bool { return e.Kind == "page" }).Page
+	gone := start("line", "", "while grep -q ' bt ' /sys/kernel/debug/attach/links; do sleep 0.02; done")
+	next(func(e event) bool { return e.ID == gone && e.Kind == "end" })
+	t.Logf("the probes of a closed page were gone after %v", time.Since(asked))
 }
