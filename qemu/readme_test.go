@@ -45,9 +45,13 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -with DIR": func(t *testing.T, command string) {
 		prompts(t, strings.Replace(command, "DIR", "qemu/testdata/mistakes", 1))
 	},
-	"go run ./qemu -stick -uefi":                  func(t *testing.T, command string) { atPrompt(t, command+" -smp 2", nil) },
-	"go run ./qemu -web":                          func(t *testing.T, command string) { atPrompt(t, command+" -smp 2", nil) },
-	"go run ./qemu -web -serial /dev/ttyUSB0":     refuses("-serial /dev/ttyUSB0: "), // TestWebSerial has a board
+	"go run ./qemu -stick -uefi":                                      func(t *testing.T, command string) { atPrompt(t, command+" -smp 2", nil) },
+	"go run ./qemu -web":                                              func(t *testing.T, command string) { atPrompt(t, command+" -smp 2", nil) },
+	"go run ./qemu -web -serial /dev/ttyUSB0":                         refuses("-serial /dev/ttyUSB0: "), // TestWebSerial has a board
+	"go run ./qemu -web -smp 1 -accel counted -c 'bench k b e o r u'": once("\no\t"),
+	"go run ./qemu -smp 1 -accel counted -c 'time explain -j vfs.Read > /dev/null; time explain -j vfs.Read > /dev/null'":                                                                            takesLess(250, 100),
+	`go run ./qemu -smp 1 -accel counted -c "bt -q -e 'kprobe:vfs.Read { @ = sum(1); } interval:ms:500 { print(@); }' > /dev/null & sleep 3; cat /proc/uptime; sleep 20; cat /proc/uptime; kill %1"`: once(""),
+	`go run ./qemu -smp 1 -accel counted -c "head -c 1000000 /dev/zero > /tmp/z; time wc /tmp/z; time bt -q -e 'kprobe:bufio.(*Reader).ReadRune { @ = sum(1); }' -c 'wc /tmp/z'"`:                    takesLess(200, 200),
 	"go run ./qemu -noprobe":                      func(t *testing.T, command string) { atPrompt(t, command, nil) },
 	"go run ./qemu/bench -count load":             counts("b_with_5000"),
 	"go run ./qemu":                               prompts,
