@@ -15,12 +15,13 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$dir"
 git -C "$root" archive HEAD | tar -x -C "$dir"
 cd "$dir/course"
-rm -rf solutions hidden wrong slides grade/testdata grade/*_test.go book/*_test.go INSTRUCTOR.md plans.md points.md cheating.md students.sh
+rm -rf solutions hidden wrong slides grade/testdata grade/*_test.go book/*_test.go INSTRUCTOR.md plans.md points.md cheating.md students.sh gradescope gradescope.sh
 # README.md tells students nothing about what they have not got.
 sed '/^\*\*Solutions/,/^$/d; /^## For those who teach/,$d' README.md >README.new
 mv README.new README.md
 echo "$class" >class.txt
 mv workflow.yml ../.github/workflows/grade.yml
+mv gitlab-ci.yml ../.gitlab-ci.yml
 cd ..
 rm .github/workflows/test.yml
 echo "/build/

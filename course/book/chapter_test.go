@@ -24,12 +24,16 @@ type page struct {
 	blocks []blocks.Block
 }
 
-// chapters are all chapters, in order.
-func chapters(t *testing.T) []page { return pagesOf(t, ".") }
+// chapters are all chapters, in order; appendices are what follows them.
+func chapters(t *testing.T) []page   { return pagesOf(t, ".") }
+func appendices(t *testing.T) []page { return pagesLike(t, ".", "[b-e]-*.md") }
 
-func pagesOf(t *testing.T, dir string) (all []page) {
+func pagesOf(t *testing.T, dir string) []page { return pagesLike(t, dir, "[0-9][0-9]-*.md") }
+
+// pagesLike returns the pages in a folder whose names fit a pattern.
+func pagesLike(t *testing.T, dir, pattern string) (all []page) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "[0-9][0-9]-*.md"))
+	files, err := filepath.Glob(filepath.Join(dir, pattern))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no pages in ", dir, err)
 	}

@@ -6,7 +6,8 @@
 //	make book                                 the pages for readers, in build/book
 //
 // A chapter is a page NN-name.md. Its sections are those of sectionsOf, in that order, with sections of its own
-// between the files and the experiment. Package sonde/course/blocks says what kinds of blocks there are.
+// between the files and the experiment. Package sonde/course/blocks says what kinds of blocks there are. Appendices are
+// pages, too: A is course/porting.md, B to E are here.
 // The decks of slides in course/slides are pages, too: their blocks and figures are held by the same tests, and what
 // they quote of a chapter has to be there. An update writes their quotations, too.
 // Modules that chapters load are in modules/. The solutions of its exercises are a page with the same name in course/solutions/book.

@@ -12,9 +12,9 @@ import (
 
 const decks = "../slides"
 
-// checked are the pages whose blocks and figures are checked: chapters, solutions, and slides.
+// checked are the pages whose blocks and figures are checked: chapters, appendices, solutions, and slides.
 func checked(t *testing.T) []page {
-	return slices.Concat(chapters(t), pagesOf(t, solutions), pagesOf(t, decks))
+	return slices.Concat(chapters(t), appendices(t), pagesOf(t, solutions), pagesOf(t, decks))
 }
 
 // TestQuotedOutputs: a slide that quotes a command and what it prints has both from the same place of a chapter.

@@ -52,7 +52,7 @@ func TestStudentsCopy(t *testing.T) {
 	}
 }
 
-// gradesAfterPush: the repository's one workflow runs the script that grades each lab that is begun, with tools
+// gradesAfterPush: the repository's one workflow, and its file for GitLab, run the script that grades each lab that is begun, with tools
 // that only say what they are asked. Labs can be committed.
 func gradesAfterPush(t *testing.T, dir string) {
 	t.Helper()
@@ -61,6 +61,9 @@ func gradesAfterPush(t *testing.T, dir string) {
 		t.Fatalf("workflows: %q", flows)
 	}
 	if text, err := os.ReadFile(flows[0]); err != nil || !strings.Contains(string(text), "\n    runs-on: ubuntu-") || !strings.HasSuffix(string(text), "- run: course/ci.sh\n") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, ".gitlab-ci.yml")); err != nil || !strings.HasSuffix(string(text), "  script:\n    - course/ci.sh\n") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	tools := t.TempDir()

@@ -31,8 +31,8 @@ type chapter struct {
 
 const (
 	folder    = "course/book"
-	porting   = "course/porting.md" // an appendix
-	card      = "course/card.md"    // another, to be printed alone
+	porting   = "course/porting.md" // appendix A; the others are in the folder
+	card      = "course/card.md"    // the last one, to be printed alone
 	bookTitle = "Instrumenting a running kernel"
 	bookAbout = "A book about probes, in a kernel that is small enough to be read. Every output in it is what the kernel prints, and a test compares them."
 )
@@ -54,8 +54,9 @@ var (
 // Errors: there is no chapter; a page names a file that is not there; a folder cannot be written.
 func makeBook(root, out string) (int, error) {
 	b := &book{root: root, out: out, known: map[string]bool{}}
-	files, err := filepath.Glob(filepath.Join(root, folder, "[0-9a-e]*-*.md"))
-	if err != nil {
+	files, err1 := filepath.Glob(filepath.Join(root, folder, "[0-9]*-*.md"))
+	letters, err2 := filepath.Glob(filepath.Join(root, folder, "[b-e]-*.md"))
+	if err := errors.Join(err1, err2); err != nil {
 		return 0, err
 	}
 	if len(files) == 0 {
@@ -68,8 +69,12 @@ func makeBook(root, out string) (int, error) {
 		}
 		b.chapters = append(b.chapters, c)
 	}
+	names := []string{porting}
+	for _, f := range letters {
+		names = append(names, path.Join(folder, filepath.Base(f)))
+	}
 	var appendices []chapter
-	for _, name := range []string{porting, card} {
+	for _, name := range append(names, card) {
 		if !b.need(name) {
 			continue
 		}
@@ -86,7 +91,7 @@ func makeBook(root, out string) (int, error) {
 			return 0, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if err := b.writeWhole(); err != nil {
+	if err := b.writeWhole(appendices); err != nil {
 		return 0, err
 	}
 	return len(b.known), b.writeIndex(bookTitle, bookAbout, appendices)

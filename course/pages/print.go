@@ -6,16 +6,21 @@ import (
 	"html/template"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 )
 
 // whole is the page with all chapters, for printing.
 const whole = folder + "/whole"
 
-// writeWhole writes a page with all chapters, one after the other.
-func (b *book) writeWhole() error {
+// writeWhole writes a page with all chapters and appendices of the book's folder, one after the other.
+func (b *book) writeWhole(appendices []chapter) error {
 	var all bytes.Buffer
-	for _, c := range b.chapters {
+	for _, c := range slices.Concat(b.chapters, appendices) {
+		if path.Dir(c.File) != folder {
+			continue
+		}
 		text, err := os.ReadFile(filepath.Join(b.root, filepath.FromSlash(c.File)))
 		if err != nil {
 			return err
