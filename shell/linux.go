@@ -16,6 +16,7 @@ import (
 	"sonde/linux/symbols"
 	syscalls "sonde/linux/syscall"
 	"sonde/probe/attach"
+	"sonde/probe/event"
 	"sonde/trace/run"
 	sources "sonde/trace/source"
 	"sonde/uprobes"
@@ -105,13 +106,7 @@ var scripted = sources.Programs{Params: callParameters, Calls: callNames, Functi
 	Debug: programDebug, Conventions: programConventions, Goid: programGoid}
 
 // callParameters are a system call's parameters; false: there is no such call.
-func callParameters(name string) (all []sources.Param, ok bool) {
-	params, ok := calls.Parameters(calls.Called(name))
-	for _, p := range params {
-		all = append(all, sources.Param(p))
-	}
-	return all, ok
-}
+func callParameters(name string) ([]event.Param, bool) { return calls.Parameters(calls.Called(name)) }
 
 // callNames calls yield for each system call that there is, by the names of Linux's tracepoints.
 func callNames(yield func(name string) bool) {

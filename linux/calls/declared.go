@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	linux "sonde/linux/syscall"
+	"sonde/probe/event"
 )
 
 // declaredText has a line for each call that has parameters: how Linux 6.1 declares them, as its tracepoints say it.
@@ -24,22 +25,15 @@ var declared = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// A Param is a parameter of a system call as Linux's tracepoints have it. Also are other names of it: that in the
-// manual, which is the one in linux/syscall.
-type Param struct {
-	Type, Name string
-	Also       []string
-}
-
 // Parameters returns the parameters of a call that is here.
-func Parameters(call string) (all []Param, ok bool) {
+func Parameters(call string) (all []event.Param, ok bool) {
 	manual, ok := linux.Parameters(call)
 	if len(manual) == 0 {
 		return nil, ok
 	}
 	for text := range strings.SplitSeq(declared()[call], ", ") {
 		at := strings.LastIndexByte(text, ' ')
-		all = append(all, Param{Type: text[:at], Name: text[at+1:]})
+		all = append(all, event.Param{Type: text[:at], Name: text[at+1:]})
 	}
 	for i, name := range manual {
 		also := []string{name}
@@ -47,7 +41,7 @@ func Parameters(call string) (all []Param, ok bool) {
 			also = append(also, "filename") // in most calls of Linux's
 		}
 		for _, name := range also {
-			if !slices.ContainsFunc(all, func(p Param) bool { return p.Name == name }) {
+			if !slices.ContainsFunc(all, func(p event.Param) bool { return p.Name == name }) {
 				all[i].Also = append(all[i].Also, name)
 			}
 		}

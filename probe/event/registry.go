@@ -17,6 +17,12 @@ type Source struct {
 	Through func(h *attach.Hit, program attach.Handler) (called bool) // calls a program with the record of a hit in Data; nil: it is there
 }
 
+// A Param is a parameter of a system call as Linux's tracepoints have it. Also are its other names, such as the manual's.
+type Param struct {
+	Type, Name string
+	Also       []string
+}
+
 // A Family is tracepoints that another package has, with numbers from First on.
 type Family struct {
 	First  uint64

@@ -88,12 +88,6 @@ func (s *Source) noCall(p *lang.Point) error {
 	return missing("there is no system call "+call, kallsyms.Nearest(call, names))
 }
 
-// A Param is a parameter of a system call: as Linux declares it, and its other names.
-type Param struct {
-	Type, Name string
-	Also       []string
-}
-
 // timespec is what the pointer of a call that waits leads to.
 var timespec = &lang.Struct{Name: "__kernel_timespec", Bytes: 16, Fields: []lang.StructField{
 	{Name: "tv_sec", Type: number}, {Name: "tv_nsec", Offset: 8, Type: number}}}

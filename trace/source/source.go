@@ -31,6 +31,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/probe/attach"
 	"sonde/probe/attach/places"
+	"sonde/probe/event"
 	"sonde/trace/lang"
 )
 
@@ -52,8 +53,8 @@ type Source struct {
 
 // Programs is what is known of system calls, and of the files of programs. All are nil if the kernel runs no programs.
 type Programs struct {
-	Params func(call string) ([]Param, bool)  // the parameters of a system call; false: there is no such call
-	Calls  func(yield func(name string) bool) // all that have parameters
+	Params func(call string) ([]event.Param, bool) // the parameters of a system call; false: there is no such call
+	Calls  func(yield func(name string) bool)      // all that have parameters
 	// Functions lists the functions of a file that fit a pattern, each once: all, or those that can have a probe.
 	Functions func(file, pattern string, probed bool) []string
 	// Probed says why a place in a file cannot have a probe.

@@ -11,6 +11,7 @@ import (
 	"sonde/kallsyms"
 	"sonde/kernel/vfs"
 	"sonde/probe/attach"
+	"sonde/probe/event"
 	"sonde/trace/lang"
 )
 
@@ -25,10 +26,11 @@ func newSource(t *testing.T) *Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := map[string][]Param{"openat": {{"int", "dfd", []string{"dirfd"}}, {"const char *", "filename", []string{"pathname"}}, {"int", "flags", nil}, {"umode_t", "mode", nil}}, "getpid": nil,
-		"nanosleep": {{"struct __kernel_timespec *", "rqtp", nil}, {"unsigned int", "n", nil}, {"struct stat *", "st", nil}, {"pid_t", "pid", nil}, {"const char *const *", "argv", nil}}}
+	p := func(typ, name string, also ...string) event.Param { return event.Param{Type: typ, Name: name, Also: also} }
+	calls := map[string][]event.Param{"openat": {p("int", "dfd", "dirfd"), p("const char *", "filename", "pathname"), p("int", "flags"), p("umode_t", "mode")}, "getpid": nil,
+		"nanosleep": {p("struct __kernel_timespec *", "rqtp"), p("unsigned int", "n"), p("struct stat *", "st"), p("pid_t", "pid"), p("const char *const *", "argv")}}
 	return &Source{Symbols: table, Programs: Programs{
-		Params: func(call string) ([]Param, bool) { p, ok := calls[call]; return p, ok },
+		Params: func(call string) ([]event.Param, bool) { p, ok := calls[call]; return p, ok },
 		Calls:  func(yield func(string) bool) { _ = yield("getpid") && yield("openat") }}}
 }
 
