@@ -26,7 +26,9 @@ func newSource(t *testing.T) *Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := func(typ, name string, also ...string) event.Param { return event.Param{Type: typ, Name: name, Also: also} }
+	p := func(typ, name string, also ...string) event.Param {
+		return event.Param{Type: typ, Name: name, Also: also}
+	}
 	calls := map[string][]event.Param{"openat": {p("int", "dfd", "dirfd"), p("const char *", "filename", "pathname"), p("int", "flags"), p("umode_t", "mode")}, "getpid": nil,
 		"nanosleep": {p("struct __kernel_timespec *", "rqtp"), p("unsigned int", "n"), p("struct stat *", "st"), p("pid_t", "pid"), p("const char *const *", "argv")}}
 	return &Source{Symbols: table, Programs: Programs{
@@ -386,17 +388,5 @@ func TestRaw(t *testing.T) {
 		if _, err := s.Target(pointOf(t, point)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", point, err)
 		}
-	}
-}
-
-// TestPatternsOfEvents: which one was hit is known by the cookie, and fields are not.
-func TestPatternsOfEvents(t *testing.T) {
-	got, err := newSource(t).Target(pointOf(t, "t:go:gc_*"))
-	if err != nil || !got.Record || got.Fields != nil || !slices.Equal(got.Names, []string{"go:gc_start", "go:gc_mark_done", "go:gc_end"}) {
-		t.Errorf("%+v, %v", got, err)
-	}
-	got, err = newSource(t).Target(pointOf(t, "t:syscalls:sys_exit_*"))
-	if want := []string{"syscalls:sys_exit_getpid", "syscalls:sys_exit_openat"}; err != nil || !slices.Equal(got.Names, want) || len(got.Fields) != 2 {
-		t.Errorf("%+v, %v", got, err)
 	}
 }
