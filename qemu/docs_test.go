@@ -80,10 +80,11 @@ func document(t *testing.T, file string) string {
 // words is an excerpt of what the script prints, on a kernel with its tests if the
 // script runs one of them.
 var quoted = []struct{ file, words, script string }{
+	{"README.md", "post_handler:", "insmod kprobe_example symbol=vfs.Read; cat /proc/uptime; rmmod kprobe_example; dmesg | grep handler:"},
 	{"README.md", "[OPTIMIZED]", listScript},
 	{"README.md", "@bytes", "bt -q -e 'kprobe:vfs.Write { @[comm] = count(); @bytes = hist(len(args.p)); }' -c 'myprog -n 20'"},
 	{"README.md", "SetConsoleLevel", "kwatch -n 3 w@printk.consoleLevel & sleep 1; dmesg -n 5; dmesg -n 6; dmesg -n 4; wait"},
-	{"README.md", "syscall.write returns", "insmod follow_example; myprog -n 1; dmesg"},
+	{"README.md", "syscall.write returns", "insmod follow_example; myprog -n 1; rmmod follow_example; dmesg"},
 	{"docs/optimization.md", "JTPR", "explain vfs.Read"},
 	{"docs/optimization.md", "resume: the copy", "explain vfs.Read"},
 	{"docs/optimization.md", "[OPTIMIZED]", listScript},
@@ -251,4 +252,38 @@ func masked(text string) (list []string) {
 		}
 	}
 	return slices.Compact(list) // a histogram may have more rows
+}
+
+// TestReadmesFiveAtThePrompt: typed at the prompt, what README tells to try prints what it shows, which is what -c
+// prints, and leaves nothing behind. Only the device at the end of a write differs.
+func TestReadmesFiveAtThePrompt(t *testing.T) {
+	runsBeside(t)
+	_, five, _ := strings.Cut(document(t, "README.md"), "\n## Five things to try\n")
+	five, _, _ = strings.Cut(five, "\n## ")
+	typed := regexp.MustCompile(`(?m)^    go run ./qemu (?:-smp 2 )?(?:-bt ('.*') -c '(.*)'|-c '(.*)')$`).FindAllStringSubmatch(five, -1)
+	if len(typed) != 5 {
+		t.Fatalf("README has %d lines to try", len(typed))
+	}
+	c := startConsole(t, machine.Config{SMP: 2, Append: "columns=500"})
+	c.enter("dmesg -n 1")
+	said := ""
+	for _, m := range typed {
+		line := m[3]
+		if m[1] != "" {
+			line = "bt -e " + m[1] + " -c '" + m[2] + "'"
+		}
+		c.enter(line)
+		out := c.see(prompt)
+		said += strings.ReplaceAll(strings.ReplaceAll(out, "\r", ""), "tty.Handle.WriteAt", "console.(*Pipe).Write")
+		c.key("\r")
+	}
+	for _, b := range blocks(t, "README.md") {
+		if b.kind == "output TestDocsShowOutput" {
+			b.compare(t, masked(said))
+		}
+	}
+	c.enter("lsmod; cat /sys/kernel/debug/kprobes/list; sysctl -n debug.kprobes_optimization")
+	c.see(`Module\r\n1\r\n`)
+	c.enter("poweroff")
+	c.wait()
 }

@@ -22,7 +22,7 @@ var commandPages = []string{"README.md", "docs/launcher.md", "docs/costs.md", "d
 // readmeCommands are all commands in these pages, and what becomes of them. A command that names no
 // number of processors runs on two; in the long run, on one as well.
 var readmeCommands = map[string]func(t *testing.T, command string){
-	"go run ./qemu -c 'insmod kprobe_example symbol=vfs.Read; cat /proc/uptime; rmmod kprobe_example; dmesg'": prints("post_handler: p->addr="),
+	"go run ./qemu -c 'insmod kprobe_example symbol=vfs.Read; cat /proc/uptime; rmmod kprobe_example; dmesg | grep handler:'": prints("post_handler: p->addr="),
 	"go run ./qemu -c '" + listScript + "'": prints("[OPTIMIZED]"),
 	"go run ./qemu -smp 2 -c 'kwatch -n 3 w@printk.consoleLevel & sleep 1; dmesg -n 5; dmesg -n 6; dmesg -n 4; wait'": prints("0x6 → 0x4  sonde/kernel/printk.SetConsoleLevel"),
 	"go run ./qemu -c 'COMMAND; COMMAND'": prints("0 failures"), // COMMAND is filled in
@@ -35,7 +35,7 @@ var readmeCommands = map[string]func(t *testing.T, command string){
 	"go run ./qemu -c 'strace -e write myprog -n 1'":                                                                                                                       says("+++ exited with 0 +++"),
 	"go run ./qemu -c 'myprog & sleep 1; ps; jobs; kill %1; wait'":                                                                                                         prints("[1]+  Running                 myprog &"),
 	"go run ./qemu -c 'insmod uprobe_example path=/bin/myprog symbol=myfunc; myprog -n 3; rmmod uprobe_example'":                                                           says("Probepoint was hit 3 times"),
-	"go run ./qemu -c 'insmod follow_example; myprog -n 1; dmesg'":                                                                                                         prints("syscall.write returns 25"),
+	"go run ./qemu -c 'insmod follow_example; myprog -n 1; rmmod follow_example; dmesg'":                                                                                   prints("syscall.write returns 25"),
 	"go run ./qemu -bt 'kprobe:vfs.Read { @[comm] = count(); }' -c 'cat /proc/uptime'":                                                                                     prints("@["),
 	`go run ./qemu -bt 'kprobe:vfs.Read { printf("in\n"); } kretprobe:vfs.Read { printf("out\n"); }' -c 'cat /proc/uptime' --format perfetto -o trace.pb`:                  writes("trace.pb"),
 	"go run ./qemu -bt 'profile:hz:199 { @[kstack, ustack, comm] = count(); }' -c 'for i in 1 2 3; do cat /bin/cat > /tmp/x; done' -format flame -o flame.svg":             writes("flame.svg"),
