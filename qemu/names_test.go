@@ -73,6 +73,7 @@ var named = []struct{ command, want string }{
 	{`bt -q -e 'uprobe:/bin/places:work+4 { }' -c places 2>&1 | head -1`, "stdin:1:1-26: ERROR: offset 0x4 is beyond the end of work, which has 0x4 bytes"},
 	{`explain /bin/places:work+4 2>&1; glass /bin/places:work+4 2>&1`, "explain: offset 0x4 is beyond the end of work, which has 0x4 bytes in /bin/places\n" +
 		"glass: offset 0x4 is beyond the end of work, which has 0x4 bytes in /bin/places"},
+	{`funccount -c places '/bin/places:*' | grep -E '(work|again)\]'`, "@[work]: 1"}, // which has another name, too
 	{`bt -q -e 'uprobe:/bin/places:outer+6 { @[func] = count(); }' -c places`, "@[inner]: 1"},
 	{`bt -q -e 'uretprobe:/bin/places:outer { @ = retval; }' -c places`, "@: 1"},
 	{`bt -q -e 'uprobe:/bin/places:outer+1 { }' -c places 2>&1 | grep -c 'outer+0x1 is inside an instruction'`, "1"},

@@ -80,7 +80,8 @@ func Path(file string) string {
 	return file
 }
 
-// find returns what a site with a name stands for. The error is that of the last function that cannot be probed.
+// find returns what a site with a name stands for: where a pattern fits several names of one function, it is there once,
+// since a call of it is one. The error is that of the last function that cannot be probed.
 //
 // Errors: those of uprobes.Program and program.File.Find; ENOENT nothing fits a pattern; E2BIG.
 func (a *attachment) find(l *attach.Link, s *attach.Site) (all []spot, why error) {
@@ -92,6 +93,7 @@ func (a *attachment) find(l *attach.Link, s *attach.Site) (all []spot, why error
 				return err
 			}
 		}
+		taken := map[uint64]bool{}
 		for _, name := range names {
 			spots, err := f.Find(name, s.Offset)
 			if err != nil {
@@ -100,6 +102,10 @@ func (a *attachment) find(l *attach.Link, s *attach.Site) (all []spot, why error
 			}
 			at := *s
 			for _, one := range spots {
+				if taken[one.Offset] && s.Pattern() {
+					continue
+				}
+				taken[one.Offset] = true
 				at.Symbol, at.Offset = name, s.Offset
 				where := at.String()
 				at.Symbol, at.Offset = "", one.Offset

@@ -1,5 +1,6 @@
 /* Functions for places: one of few bytes, one with a symbol in its middle, one whose name has signs. */
 __attribute__((noinline)) long work(long v) { asm volatile(""); return v; }
+long again(long v) __attribute__((alias("work")));
 __attribute__((noinline)) long odd(long v) asm("_ZN4core3ptr$LT$a..b$GT$17h01E");
 __attribute__((noinline)) long odd(long v) { asm volatile(""); return v; }
 __attribute__((noinline)) long plus(long v) asm("\"operator+\"");
