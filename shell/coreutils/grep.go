@@ -4,22 +4,28 @@ import (
 	"bufio"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 var grep = &Command{
 	Name:    "grep",
-	Usage:   "[-EFceinqv] pattern [file...]",
-	Options: "EFceinqv",
+	Usage:   "[-EFceinoqv] [-A lines] pattern [file...]",
+	Options: "EFceinoqvA:",
 	Help: "print the lines that match a basic regular expression, in which (* is text, as in names of methods " +
-		"(-E: an extended one, -F: plain text, -i: ignore case, -v: lines that do not match, -c: count, -n: with numbers, -q: print nothing)",
+		"(-E: an extended one, -F: plain text, -i: ignore case, -v: lines that do not match, -c: count, -n: with numbers, -o: only what matches, -A: also so many lines after it, -q: print nothing)",
 	Run: func(u *IO, args []string) error {
 		if len(args) == 0 {
 			return Usagef("no pattern given")
 		}
-		m := matcher{not: u.Given('v'), count: u.Given('c'), number: u.Given('n'), quiet: u.Given('q'), names: len(args) > 2}
+		m := matcher{not: u.Given('v'), count: u.Given('c'), number: u.Given('n'), only: u.Given('o'), quiet: u.Given('q'), names: len(args) > 2, after: -1}
 		var err error
+		if text, ok := u.Opts['A']; ok {
+			if m.after, err = strconv.Atoi(text); err != nil || m.after < 0 {
+				return Usagef("%q is no number of lines", text)
+			}
+		}
 		if m.pattern, err = patternOf(args[0], u.Opts); err != nil {
 			return Usagef("%v", err)
 		}
@@ -105,24 +111,27 @@ func bracket(text string) string {
 	return strings.ReplaceAll(text[:end+1], `\`, `\\`)
 }
 
-// matcher is what grep searches for.
+// matcher is what grep searches for, and how it prints what it finds.
 type matcher struct {
-	pattern              *regexp.Regexp
-	not, count           bool
-	number, quiet, names bool
-	found                bool
+	pattern                    *regexp.Regexp
+	not, count                 bool
+	number, only, quiet, names bool
+	after                      int // lines after one that matches; -1: -A is not given
+	found, printed             bool
 }
 
 // file prints the lines of a file that match.
 func (m *matcher) file(w *bufio.Writer, name string, r io.Reader) error {
-	n, i, prefix := 0, 0, ""
-	if m.names {
-		prefix = name + ":"
-	}
+	n, i := 0, 0
+	left, gap := 0, m.printed // lines that are still to be printed; whether one was not, after one that was
 	err := EachLine(r, func(line string) error {
 		i++
 		line = strings.TrimSuffix(line, "\n")
 		if m.pattern.MatchString(line) == m.not {
+			if gap = left <= 0 && m.printed; left > 0 {
+				left--
+				m.print(w, name, i, "-", line)
+			}
 			return nil
 		}
 		n++
@@ -131,15 +140,41 @@ func (m *matcher) file(w *bufio.Writer, name string, r io.Reader) error {
 		case m.quiet:
 			return io.EOF
 		case m.count:
-		case m.number:
-			w.WriteString(prefix + strconv.Itoa(i) + ":" + line + "\n")
+		case m.only:
+			for _, part := range m.parts(line) {
+				m.print(w, name, i, ":", part)
+			}
 		default:
-			w.WriteString(prefix + line + "\n")
+			if gap && m.after >= 0 {
+				w.WriteString("--\n")
+			}
+			left, gap = m.after, false
+			m.print(w, name, i, ":", line)
 		}
 		return nil
 	})
 	if m.count && !m.quiet && err == nil {
-		w.WriteString(prefix + strconv.Itoa(n) + "\n")
+		m.print(w, name, 0, ":", strconv.Itoa(n))
 	}
 	return err
+}
+
+// parts are what matches in a line that is printed, without what is empty.
+func (m *matcher) parts(line string) []string {
+	if m.not {
+		return nil
+	}
+	return slices.DeleteFunc(m.pattern.FindAllString(line, -1), func(part string) bool { return part == "" })
+}
+
+// print prints a line with the file's name and its number, as far as they are asked for.
+func (m *matcher) print(w *bufio.Writer, name string, number int, sign, line string) {
+	m.printed = true
+	if m.names {
+		w.WriteString(name + sign)
+	}
+	if m.number && number > 0 {
+		w.WriteString(strconv.Itoa(number) + sign)
+	}
+	w.WriteString(line + "\n")
 }

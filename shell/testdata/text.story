@@ -1,6 +1,6 @@
 sonde# help grep
-usage: grep [-EFceinqv] pattern [file...]
-print the lines that match a basic regular expression, in which (* is text, as in names of methods (-E: an extended one, -F: plain text, -i: ignore case, -v: lines that do not match, -c: count, -n: with numbers, -q: print nothing)
+usage: grep [-EFceinoqv] [-A lines] pattern [file...]
+print the lines that match a basic regular expression, in which (* is text, as in names of methods (-E: an extended one, -F: plain text, -i: ignore case, -v: lines that do not match, -c: count, -n: with numbers, -o: only what matches, -A: also so many lines after it, -q: print nothing)
 sonde# help nothing
 help: no command, program or purpose nothing
 (status 1)
@@ -43,7 +43,7 @@ usage: head [-n lines | -c bytes] [file...]
 (status 2)
 sonde# grep
 grep: no pattern given
-usage: grep [-EFceinqv] pattern [file...]
+usage: grep [-EFceinoqv] [-A lines] pattern [file...]
 (status 2)
 sonde# history | tail -1
    12  history | tail -1
@@ -150,7 +150,7 @@ sonde# grep -iE 'SEQ|x{3}' /tmp/seq; echo 'xXx)(' | grep -icE 'x{3}'; echo 'xXx)
 1
 sonde# grep -E '(' /tmp/seq
 grep: error parsing regexp: missing closing ): `(`
-usage: grep [-EFceinqv] pattern [file...]
+usage: grep [-EFceinoqv] [-A lines] pattern [file...]
 (status 2)
 sonde# head -c 5 /tmp/seq; echo; head -c3 /tmp/seq; echo abc | head -c 100; head -c -1 /tmp/seq
 2
