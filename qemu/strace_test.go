@@ -16,7 +16,7 @@ func TestStraceOfPrograms(t *testing.T) {
 	p := buildPrograms(t)
 	r := bootScript(t, normalImage, machine.Config{SMP: 2, Initrd: p.archive,
 		Script: `strace -f busybox sh -c "busybox echo hi; exit 4" >/tmp/said; echo $?; strace -c busybox true; cat /tmp/said;` +
-			`strace -tt -e exit_group busybox true; strace -T -r -f -e nanosleep,clock_nanosleep,exit_group busybox sleep 0.2;` +
+			`strace -tt -e exit_group busybox true; strace -tt -r -e exit_group busybox true; strace -T -r -f -e nanosleep,clock_nanosleep,exit_group busybox sleep 0.2;` +
 			`strace -y -k -e openat,close /bin/cat /proc/uptime;` +
 			`strace -f -e trace=gettimeofday,getcpu,clock_gettime vdso-pie again`})
 	got := strings.ReplaceAll(string(r.Stdout), "\r", "")
@@ -34,6 +34,7 @@ func TestStraceOfPrograms(t *testing.T) {
 		`(?m)exit_group\(4\) += \?$`,
 		`(?m)\+\+\+ exited with 4 \+\+\+$`,
 		`(?m)^\d\d:\d\d:\d\d\.\d{6} exit_group\(0\) += \?$`,
+		`(?m)^\d\d:\d\d:\d\d\.\d{6} \(\+ +\d\.\d{6}\) exit_group\(0\) += \?$`,
 		`(?m)^ +0\.\d{6} .*nanosleep\(.*\) = 0 <[0-9]+\.[2-9]\d{5}>$`,
 		`(?m)^ +\d+\.[2-9]\d{5} exit_group\(0\) += \?$`,
 		`(?m)^openat\(AT_FDCWD</>, "/proc/uptime", O_RDONLY\|O_CLOEXEC\) = 3</proc/uptime>\n > /bin/box\(\S+\+0x[0-9a-f]+\) \[0x[0-9a-f]+\]\n(?: > /bin/box\(.*\n)* > /bin/box\(os\.OpenFile.*\n(?: > /bin/box\(.*\n)* > /bin/box\(main\.main\+0x[0-9a-f]+\) `,

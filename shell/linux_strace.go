@@ -64,11 +64,24 @@ func runStrace(c *Context, args []string) (err error) {
 	return err
 }
 
-// straceStamp is how lines say when they begin: by how often -t is given, or since the line before.
+// straceStamp is how lines say when they begin: by how often -t is given, since the line before, or both.
+//
+// Source: strace, printleader() in strace.c.
 func straceStamp(t string, relative bool) func(time.Time) string {
+	when := straceClock(t)
+	if !relative {
+		return when
+	}
+	since := strace.Since()
+	if when == nil {
+		return since
+	}
+	return func(now time.Time) string { return when(now) + " (+" + since(now) + ")" }
+}
+
+// straceClock is the time by how often -t is given; nil: not at all.
+func straceClock(t string) func(time.Time) string {
 	switch {
-	case relative:
-		return strace.Since()
 	case t == "":
 		return nil
 	case len(t) > 2:
