@@ -155,7 +155,7 @@ func TestOptionsOfScripts(t *testing.T) {
 			`{"type": "map", "data": {"@": {"a": 1, "c": \["x\\r",true\], "e": 3}}}\n$`},
 		{`BEGIN { @[1] = 1; printf("%d\n", @[2]); delete(@, 3); clear(@) }`, "-q -k FILE", `(?s)stdin:1:34-38: WARNING: Can't lookup map element.*stdin:1:41-53: WARNING: this key is not there`},
 		{`BEGIN { printf("a %d\n", 1); @ = 1; } i:ms:5 { print(comm); print(@); @t = tseries(7, 1ms, 2); exit() }`, "--format chrome FILE",
-			`(?s){"name":"begin","ph":"i","ts":\d+\.\d{3},"pid":\d+,"tid":\d+,"s":"t","args":{"says":"a 1"}}.*"says":".+"}.*{"name":"@t","ph":"C","ts":\d+\.000,"pid":0,"args":{"value":7}}`},
+			`(?s){"name":"begin","ph":"i","ts":\d+\.\d{3},"pid":\d+,"tid":\d+,"s":"t","args":{"says":"a 1","cpu":\d+}}.*"says":".+","cpu":\d+}}.*{"name":"@t","ph":"C","ts":\d+\.000,"pid":0,"args":{"value":7}}`},
 	}
 	var scripts, args []string
 	for _, c := range cases {

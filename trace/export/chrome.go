@@ -32,7 +32,7 @@ func (c *chrome) Event(e *Event) error {
 	if e.Phase == 'i' {
 		scope = `,"s":"t"` // of its thread
 	}
-	return c.event(`"name":%s,"ph":"%c","ts":%s,"pid":%d,"tid":%d%s,"args":{"says":%s}`, out.Quote(e.Name), e.Phase, micros(e.At), e.PID, e.TID, scope, out.Quote(e.Text))
+	return c.event(`"name":%s,"ph":"%c","ts":%s,"pid":%d,"tid":%d%s,"args":{"says":%s,"cpu":%d}`, out.Quote(e.Name), e.Phase, micros(e.At), e.PID, e.TID, scope, out.Quote(e.Text), e.CPU)
 }
 
 // micros is a time in µs.

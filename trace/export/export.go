@@ -26,6 +26,7 @@ type Event struct {
 	At       int64  // since boot, in ns
 	PID, TID int    // PID 0 is the kernel
 	Comm     string // what the thread is called
+	CPU      int
 	Phase    byte   // 'B' a call begins, 'E' it ends, 'i' something happens
 	Name     string // of the function or the attach point
 	Text     string // what was said
@@ -57,7 +58,7 @@ func HasEvents(format string) bool { return formats[format].events }
 // of makes an event of a record. What a probe at a function's begin says begins the call if the script has a
 // probe at its end, too, which ends it.
 func of(u *lang.Unit, a *lang.Action, stamp out.Stamp, text string) *Event {
-	e := &Event{At: stamp.At, PID: stamp.PID, TID: stamp.TID, Comm: stamp.Comm, Phase: 'i', Name: a.Point.Text, Text: text}
+	e := &Event{At: stamp.At, PID: stamp.PID, TID: stamp.TID, Comm: stamp.Comm, CPU: stamp.CPU, Phase: 'i', Name: a.Point.Text, Text: text}
 	if name, phase, provider, options := endOf(a.Point); phase != 0 && has(u, provider, options) {
 		e.Phase, e.Name = phase, name
 	}

@@ -24,8 +24,8 @@ func written(t *testing.T, format string) []byte {
 	if !ok {
 		t.Fatalf("there is no format %s", format)
 	}
-	for _, e := range []*Event{{1500, 0, 4194311, "kernel", 'B', "vfs.Read", "in \"x\""}, {2750, 0, 4194311, "kernel", 'E', "vfs.Read", "out"}, {3001, 7, 8, "worker", 'i', "kprobe:f", "\x01"}, {3002, 7, 7, "sh", 'i', "g", ""},
-		{3003, 7, 7, "cat", 'i', "g", ""}, {3004, 7, 8, "worker", 'i', "g", ""}} {
+	for _, e := range []*Event{{1500, 0, 4194311, "kernel", 3, 'B', "vfs.Read", "in \"x\""}, {2750, 0, 4194311, "kernel", 3, 'E', "vfs.Read", "out"}, {3001, 7, 8, "worker", 3, 'i', "kprobe:f", "\x01"}, {3002, 7, 7, "sh", 3, 'i', "g", ""},
+		{3003, 7, 7, "cat", 3, 'i', "g", ""}, {3004, 7, 8, "worker", 3, 'i', "g", ""}} {
 		if err := s.Event(e); err != nil {
 			t.Fatal(err)
 		}
@@ -76,10 +76,10 @@ func TestChrome(t *testing.T) {
 	for _, e := range file.TraceEvents {
 		got = append(got, fmt.Sprint(e.Ph, " ", e.Name, " ", e.Ts, " ", e.PID, " ", e.TID, " ", e.Args))
 	}
-	want := []string{"M process_name 0 0 0 map[name:kernel]", "M thread_name 0 0 4194311 map[name:goroutine 7]", `B vfs.Read 1.5 0 4194311 map[says:in "x"]`,
-		"E vfs.Read 2.75 0 4194311 map[says:out]", "M process_name 0 7 7 map[name:worker]", "M thread_name 0 7 8 map[name:worker]", "i kprobe:f 3.001 7 8 map[says:\x01]",
-		"M process_name 0 7 7 map[name:sh]", "M thread_name 0 7 7 map[name:sh]", "i g 3.002 7 7 map[says:]",
-		"M process_name 0 7 7 map[name:cat]", "M thread_name 0 7 7 map[name:cat]", "i g 3.003 7 7 map[says:]", "i g 3.004 7 8 map[says:]",
+	want := []string{"M process_name 0 0 0 map[name:kernel]", "M thread_name 0 0 4194311 map[name:goroutine 7]", `B vfs.Read 1.5 0 4194311 map[cpu:3 says:in "x"]`,
+		"E vfs.Read 2.75 0 4194311 map[cpu:3 says:out]", "M process_name 0 7 7 map[name:worker]", "M thread_name 0 7 8 map[name:worker]", "i kprobe:f 3.001 7 8 map[cpu:3 says:\x01]",
+		"M process_name 0 7 7 map[name:sh]", "M thread_name 0 7 7 map[name:sh]", "i g 3.002 7 7 map[cpu:3 says:]",
+		"M process_name 0 7 7 map[name:cat]", "M thread_name 0 7 7 map[name:cat]", "i g 3.003 7 7 map[cpu:3 says:]", "i g 3.004 7 8 map[cpu:3 says:]",
 		"C @x 1e+06 0 0 map[value:-5]", "C @x 2e+06 0 0 map[value:6]", "C @x 3e+06 0 0 map[value:7]", "C @x 4e+06 0 0 map[value:9.223372036854776e+18]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

@@ -172,9 +172,10 @@ func isWholeKey(args []*Expr) bool {
 }
 
 // head is how many bytes stand before a record's values.
-func (g *generator) head() int { return pick(g.opt.Stamps, 40, 8) + pick(g.settings.Speculates, 8, 0) }
+func (g *generator) head() int { return pick(g.opt.Stamps, 48, 8) + pick(g.settings.Speculates, 8, 0) }
 
-// begin takes room for a record, and writes the number of its action; with stamps, the time, the thread and its name.
+// begin takes room for a record, and writes the number of its action; with stamps, the time, the thread, its name and
+// the CPU.
 func (g *generator) begin(a *Action, bytes int) place {
 	a.Head, a.Bytes, a.Point, a.Stamps = g.head(), bytes, g.point, g.opt.Stamps
 	to := g.room(bytes)
@@ -186,6 +187,8 @@ func (g *generator) begin(a *Action, bytes int) place {
 		g.emit("call 14")
 		g.emit("*(u64 *)(%s) = r0", to.plus(16))
 		g.comm("comm", to.plus(24), 16)
+		g.emit("call 8")
+		g.emit("*(u64 *)(%s) = r0", to.plus(40))
 	}
 	if g.settings.Speculates {
 		g.hold(to)

@@ -250,7 +250,7 @@ type Action struct {
 	Map    *Map
 	Span   Span
 	Point  *Point
-	Stamps bool   // of a record: after the number is the time, then the process and the thread, and its name in 16 bytes
+	Stamps bool   // of a record: after the number is the time, then the process and the thread, its name in 16 bytes, and the CPU
 	Via    []Span // the calls of the macros that it is from
 	Top    int    // of PrintMap: how many keys, 0: all
 	Div    int    // of PrintMap: values are divided by this, 0: they are not

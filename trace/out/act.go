@@ -88,12 +88,13 @@ type Stamp struct {
 	At       int64 // since boot, in ns
 	PID, TID int
 	Comm     string // of the thread
+	CPU      int
 }
 
 // StampOf reads what stands before the values of a record with stamps.
 func StampOf(record []byte) Stamp {
 	who := word(record[16:])
-	return Stamp{int64(word(record[8:])), int(who >> 32), int(uint32(who)), cString(record[24:40])}
+	return Stamp{int64(word(record[8:])), int(who >> 32), int(uint32(who)), cString(record[24:40]), int(word(record[40:]))}
 }
 
 // Action returns what a record is about, and its values; nil if it is none of the unit's.
