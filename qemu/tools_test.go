@@ -95,6 +95,9 @@ func runTools(t *testing.T, fused string) {
 					t.Errorf("no line is %s", want)
 				}
 			}
+			if strings.HasSuffix("\n"+out, "\n") {
+				t.Error("it ends in an empty line")
+			}
 			for line := range strings.Lines(out) {
 				if len(line) > 81 && !strings.Contains(line, "UNEXPLAINED") && !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "trace: ") && !run.wide && !strings.Contains(line, "  kretprobe:") {
 					t.Errorf("a line has %d columns: %s", len(line)-1, line)

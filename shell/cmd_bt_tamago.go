@@ -47,7 +47,10 @@ func (s btSource) Address(name string) (uint64, bool) {
 	return symbol.Addr, err == nil
 }
 
-func runBt(c *Context, args []string) error {
+func runBt(c *Context, args []string) error { return runScript(c, args, false) }
+
+// runScript is bt; tight is of its output (out.Printer).
+func runScript(c *Context, args []string, tight bool) error {
 	f, err := run.ParseFlags(args)
 	if err != nil {
 		return Usagef("%v", err)
@@ -70,6 +73,7 @@ func runBt(c *Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	o.Out.Tight = tight
 	if f.Show {
 		return btShow(c.Out, o.Unit)
 	}

@@ -53,5 +53,5 @@ func runTool(c *Context, t tools.Tool, args []string) error {
 			bt = append(bt, "-"+string(o), value)
 		}
 	}
-	return runBt(c, bt)
+	return runScript(c, bt, true)
 }

@@ -40,17 +40,22 @@ func (p *Printer) Map(m *lang.Map, s Store, top, div int) error {
 		return p.mapJSON(m, all, div)
 	}
 	for _, e := range all {
-		if err := p.text("%s%s\n", m.Name+brackets(p.printed(m, e))+":", p.body(m.Value, e, div)); err != nil {
+		if err := p.text("%s", m.Name+brackets(p.printed(m, e))+":"+p.body(m.Value, e, div)); err != nil {
 			return err
+		}
+		if m.Value.HasBuckets() {
+			if err := p.gap(); err != nil {
+				return err
+			}
 		}
 	}
 	if len(all) == 0 || !m.Value.HasBuckets() {
-		return p.text("\n")
+		return p.gap()
 	}
 	return nil
 }
 
-// body is what stands after a key: on the same line, or below it.
+// body is what stands after a key: on the same line, or below it, to the end of the line.
 func (p *Printer) body(t lang.Type, e *entry, div int) string {
 	switch t.Kind {
 	case lang.Hist, lang.LHist:
@@ -58,7 +63,7 @@ func (p *Printer) body(t lang.Type, e *entry, div int) string {
 	case lang.TSeries:
 		return "\n" + p.series(t, e)
 	}
-	return " " + p.mapValue(t, e, div)
+	return " " + p.mapValue(t, e, div) + "\n"
 }
 
 // keys are the parts of a key as they are printed.

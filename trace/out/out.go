@@ -25,11 +25,13 @@ type Printer struct {
 
 	Err        io.Writer // of errorf() and warnf(); nil: W
 	NoWarnings bool
+	Tight      bool                                 // an empty line after a map is printed when something follows it
 	Call       func(n uint64) string                // names a system call; nil: by its number
 	Held       func(first uint64) string            // names the type of what an interface of Go holds, by its first word; nil, or "": unknown
 	System     func(command string) (string, error) // runs what system() says; nil: nothing can be run
 	Cat        func(file string) (string, error)    // reads a file
 
+	owed     bool // an empty line
 	warnings []*warning
 	cleared  map[*lang.Map]bool // without a key: clear() or delete() came
 }
@@ -67,8 +69,20 @@ func (p *Printer) Unset(probe string, places uint64, why string) error {
 }
 
 func (p *Printer) text(format string, args ...any) error {
+	if p.owed {
+		p.owed, format = false, "\n"+format
+	}
 	_, err := fmt.Fprintf(p.W, format, args...)
 	return err
+}
+
+// gap prints the empty line after a map.
+func (p *Printer) gap() error {
+	if p.Tight {
+		p.owed = true
+		return nil
+	}
+	return p.text("\n")
 }
 
 // object prints a line of JSON.
