@@ -244,6 +244,12 @@ func TestPage(t *testing.T) {
 	b.press("h", kb.ArrowRight)
 	b.until(`[...document.querySelectorAll(".rp-guess")].some(at => !at.hidden && at.offsetParent)`)
 	b.press("h")
+	b.do(script(`give = text => { const files = new DataTransfer(), input = document.querySelector("#kept [name=file]"); files.items.add(new File([text], "x.json")); input.files = files.files; input.dispatchEvent(new Event("change")); };
+		document.querySelector("#kept [name=beside]").checked = true; give(state.raw.replace('"vfs.Read+0x0"', '"<b>mine</b>"'))`))
+	b.until(`[...document.querySelectorAll("#replays .rp h2")].map(h => h.textContent).join().replace(/\s+/g, " ").includes("<b>mine</b>")`)
+	if n := b.is(`document.querySelectorAll("#replays .rp").length`); n != "2" {
+		t.Errorf("%s recordings are shown, of two", n)
+	}
 	b.press(" ")
 	frozen := b.is(counted)
 	b.until(`document.querySelector("#said").textContent.startsWith("frozen")`)

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
-	"regexp"
 )
 
 //go:embed fragment.html
@@ -18,19 +17,7 @@ var (
 	JS string
 )
 
-var (
-	// hooks say which value an element has; only page.js needs them, to fill in an empty fragment.
-	hooks    = regexp.MustCompile(` data-(t|each|if|c)="[^"]*"`)
-	fragment = template.Must(template.New("").Parse(hooks.ReplaceAllString(fragmentSource, "")))
-	empty    = template.Must(template.New("").Parse(fragmentSource))
-)
+var fragment = template.Must(template.New("").Parse(fragmentSource))
 
 // HTML writes v as a fragment, which has all frames.
 func (v *View) HTML(w io.Writer) error { return fragment.ExecuteTemplate(w, "replay", v) }
-
-// hollow writes a fragment with one element in each list, and the hooks.
-func hollow(w io.Writer) error {
-	return empty.ExecuteTemplate(w, "replay", &View{CPUs: []string{""}, Frames: []Frame{{
-		Rows: []Row{{Cells: []Cell{{}}}}, Regs: []Reg{{}}, Stack: []Word{{}}, Lanes: []Lane{{}},
-	}}})
-}

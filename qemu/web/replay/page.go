@@ -19,8 +19,6 @@ var (
 	pageCSS string
 	//go:embed page.js
 	pageJS string
-	//go:embed open.js
-	openJS string
 	//go:embed tour.md
 	tourText string
 )
@@ -48,14 +46,10 @@ func Page(w io.Writer) error {
 		}
 		kinds = append(kinds, shownKind{k, template.HTML(b.String()), k.JSON()})
 	}
-	var frame strings.Builder
-	if err := hollow(&frame); err != nil {
-		return err
-	}
-	css, js := CSS+pageCSS, JS+openJS+pageJS
+	css, js := CSS+pageCSS, JS+pageJS
 	return page.Execute(w, map[string]any{
 		"Policy": fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", digest(css), digest(js)),
-		"CSS":    template.CSS(css), "JS": template.JS(js), "Kinds": kinds, "Hollow": template.HTML(frame.String()), "Tour": tour(tourText),
+		"CSS":    template.CSS(css), "JS": template.JS(js), "Kinds": kinds, "Tour": tour(tourText),
 	})
 }
 

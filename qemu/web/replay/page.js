@@ -35,7 +35,7 @@
     $("tour").setAttribute("aria-pressed", at.tour);
     URL.revokeObjectURL(link);
     $("save").href = link = URL.createObjectURL(new Blob([texts.get(at.r)], {type: "application/json"}));
-    $("save").download = `${at.r.replace(/\.json$/, "")}.json`;
+    $("save").download = `${at.r}.json`;
     running = replay([main, vs].filter(k => k).map(k => k.querySelector(".rp")), {f: at.f, h: at.h, changed});
   }
   function changed({f, h}) {
@@ -54,25 +54,6 @@
   $("predict").addEventListener("click", () => running.predict());
   $("back").addEventListener("click", () => running.go(at.f - 1));
   $("on").addEventListener("click", () => running.next());
-  $("file").addEventListener("change", async e => {
-    const file = e.target.files[0];
-    if (!file) return;
-    const text = await file.text();
-    e.target.value = "";
-    try { open(file.name, text); } catch (err) { $("says").textContent = `${file.name} cannot be opened. ${err.message}`; }
-  });
-
-  function open(name, text) {
-    const v = view(text), box = $("opened").content.firstElementChild.cloneNode(true);
-    fill(box.querySelector(".rp"), v);
-    while (kind(name)) name += "'";
-    box.dataset.name = box.querySelector(".title").textContent = name;
-    texts.set(name, text);
-    $("shown").append(box);
-    for (const to of [$("main"), $("vs")]) to.add(new Option(name, name));
-    $("says").textContent = `${name} is open.`;
-    turn({r: name, vs: "", f: 1, tour: false});
-  }
 
   addEventListener("hashchange", () => { at = read(); show(); });
   document.body.classList.add("live");
