@@ -18,7 +18,7 @@ import (
 )
 
 // TestRelease makes a release, and starts each part of it as somebody would who has nothing else. It has
-// one launcher for each kind of executable; in the long run, it has all.
+// launchers for two systems, and boots the stick; in the long run, it has all, and boots each medium.
 func TestRelease(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the launcher for other systems")
@@ -27,17 +27,18 @@ func TestRelease(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	if os.Getenv("SONDE_LONG") == "" {
+	long := os.Getenv("SONDE_LONG") != ""
+	if !long {
 		all := systems
 		defer func() { systems = all }()
-		systems = append(all[:1:1], all[3], all[4])
+		systems = append(all[:1:1], all[4])
 	}
 	dir, err := release()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Run("launcher", func(t *testing.T) { carried(t, dir, filepath.Dir(qemu)) })
-	t.Run("media", func(t *testing.T) { booted(t, dir, qemu) })
+	t.Run("media", func(t *testing.T) { booted(t, dir, qemu, long) })
 	check := exec.Command("sha256sum", "--check", "--strict", checksums)
 	check.Dir = dir
 	if out, err := check.CombinedOutput(); err != nil || bytes.Count(out, []byte("OK\n")) < 5+len(systems) {
@@ -102,13 +103,16 @@ func carried(t *testing.T, release, path string) {
 	}
 }
 
-// booted boots a PC from the medium and from the network, to the prompt.
-func booted(t *testing.T, dir, qemu string) {
+// booted boots a PC from the stick to the prompt, or from each medium: what package stick makes is booted elsewhere, too.
+func booted(t *testing.T, dir, qemu string, each bool) {
 	for name, args := range map[string]string{
 		"stick": "-drive if=none,id=stick,format=raw,readonly=on,file=" + dir + "/sonde.iso -device qemu-xhci -device usb-storage,drive=stick",
 		"CD":    "-boot d -cdrom " + dir + "/sonde.iso",
 		"net":   "-boot n -device e1000,netdev=net -netdev user,id=net,tftp=" + dir + "/netboot,bootfile=/boot/grub/i386-pc/core.0",
 	} {
+		if name != "stick" && !each {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(context.Background(), machine.Patience(30*time.Minute))
