@@ -36,8 +36,8 @@ func init() { Commands = append(Commands, ktestCommand, proveCommand) }
 // ktestCommand runs the kernel's own tests.
 var ktestCommand = &shell.Command{
 	Name:  "ktest",
-	Usage: "[-l] [PATTERN...]",
-	Help:  "run the kernel's tests: all, or those whose SUITE/CASE matches; -l lists them",
+	Usage: "[-l] [[!]PATTERN...]",
+	Help:  "run the kernel's tests: all, or those whose SUITE/CASE matches (!: does not); -l lists them",
 	Run: func(c *shell.Context, args []string) error {
 		if len(args) > 0 && args[0] == "-l" {
 			return suites.List(c.Out, args[1:]...)

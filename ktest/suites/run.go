@@ -41,7 +41,8 @@ func Add(name string, f func(t *T)) {
 	cases = append(cases, namedCase{name, f})
 }
 
-// List prints the names of the cases that match one of the patterns: of all, if there are none.
+// List prints the names of the cases that match one of the patterns: of all, if there are none. What a pattern after
+// a "!" matches is left out.
 //
 // Errors: ENOENT no case matches a pattern.
 func List(out io.Writer, patterns ...string) error {
@@ -52,8 +53,7 @@ func List(out io.Writer, patterns ...string) error {
 	return err
 }
 
-// Run runs the cases that match one of the patterns (all, if there are none), reports to out, and
-// returns how many failed.
+// Run runs the cases that List lists, reports to out, and returns how many failed.
 //
 // Errors: ENOENT no case matches a pattern; none is run then.
 func Run(out io.Writer, patterns ...string) (failed int, err error) {
@@ -79,19 +79,26 @@ func Run(out io.Writer, patterns ...string) (failed int, err error) {
 	return failed, nil
 }
 
-// matching returns the cases that match one of the patterns, or all; suites in their order.
+// matching returns the cases of patterns; suites in their order.
 //
 // Errors: ENOENT no case matches a pattern.
 func matching(patterns []string) (todo []namedCase, err error) {
+	var wanted, unwanted []string
 	for _, p := range patterns {
+		p, not := strings.CutPrefix(p, "!")
 		if !slices.ContainsFunc(cases, func(c namedCase) bool { return c.fits(p) }) {
 			return nil, refusal.New(syscall.ENOENT, "no case fits %q: ktest -l lists them all", p)
+		}
+		if not {
+			unwanted = append(unwanted, p)
+		} else {
+			wanted = append(wanted, p)
 		}
 	}
 	for _, suite := range order {
 		for _, c := range cases {
 			in, _, _ := strings.Cut(c.name, "/")
-			if in == suite && (len(patterns) == 0 || slices.ContainsFunc(patterns, c.fits)) {
+			if in == suite && (len(wanted) == 0 || slices.ContainsFunc(wanted, c.fits)) && !slices.ContainsFunc(unwanted, c.fits) {
 				todo = append(todo, c)
 			}
 		}

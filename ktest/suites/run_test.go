@@ -112,7 +112,7 @@ func TestSeveralPatterns(t *testing.T) {
 	oldCases, oldOrder := cases, order
 	defer func() { cases, order = oldCases, oldOrder }()
 	all()
-	for pattern, want := range map[string]string{"a/ */three": "a/one\nc/three\n", "c/": "c/three\n"} {
+	for pattern, want := range map[string]string{"a/ */three": "a/one\nc/three\n", "c/": "c/three\n", "!b/": "a/one\nc/three\n", "*/t* !c/ !a/": "b/two\n"} {
 		var b strings.Builder
 		if err := List(&b, strings.Fields(pattern)...); err != nil || b.String() != want {
 			t.Errorf("%s: %v, %q, want %q", pattern, err, &b, want)

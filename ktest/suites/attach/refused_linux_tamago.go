@@ -22,6 +22,7 @@ var endless = []byte{0x90, 0xeb, 0xfd}
 // that is told of a program's exceptions, or is watched: either would lead hits of programs to their goroutines.
 func refusedLeavesTraps(t *suites.T) {
 	t.NeedPrograms()
+	t.OneProcessor()
 	const path = "/tmp/endless"
 	suites.WriteProgram(t, path, endless)
 	defer vfs.Remove(path)

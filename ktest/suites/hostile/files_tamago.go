@@ -21,6 +21,7 @@ func init() { suites.Add("hostile/binary_to_every_file", binaryToEveryFile) }
 // writing, on all CPUs at once. A refusal has a reason; nothing is registered by it; and the
 // sysctls can be put back.
 func binaryToEveryFile(t *suites.T) {
+	t.SeveralProcessors()
 	seed := seedOf()
 	t.Logf("seed %d", seed)
 	st := newStage(t)
