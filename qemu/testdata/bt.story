@@ -142,7 +142,7 @@ NAME a script does not measure what is done for it, and does not answer itself
 RUN bt -q -e 'kprobe:*/trace/out.*, kprobe:*/optprobe.optimize, kprobe:runtime.gcStart { @[func] = count(); } kprobe:vfs.Write { @w = count(); }' -c 'echo 1 > /dev/null; sleep 0.2'
 EXPECT_NOT ^@\[
 EXPECT ^@w: 1$
-RUN bt -q -o /tmp/own -e 'kprobe:vfs.Write { printf("%s\n", comm); }' -c 'echo 1 > /dev/null; sleep 0.2'; grep -c kernel /tmp/own
+RUN bt -q -o /tmp/own -e 'kprobe:vfs.Write { printf("%s\n", comm); }' -c 'echo 1 > /dev/null; sleep 0.2'; grep -c . /tmp/own
 EXPECT ^1$
 RUN offcputime -c 'sleep 0.3'
 EXPECT ^ +coreutils\.wait\+\d+$
