@@ -112,27 +112,49 @@ func flame(name string, keyed, before map[string]json.RawMessage, kernel, progra
 			if err != nil {
 				continue
 			}
-			var stack []draw.Frame
-			kind := draw.Kernel
-			for _, call := range strings.Split(key, "\n") {
-				if program && (!kernel || strings.HasPrefix(call, ",")) { // between two stacks
-					kind = draw.Program
-				}
-				switch call = strings.Trim(call, " ,\t"); {
-				case call == "":
-				case !kernel && !program:
-					stack = append(stack, draw.Frame{Name: call, Kind: draw.Label})
-				default:
-					stack = append(stack, draw.Frame{Name: withoutOffset(call), Kind: kind})
-				}
-			}
-			slices.Reverse(stack)
-			f.Root.Count(stack, int64(n), was)
+			f.Root.Count(stackOf(key, kernel, program), int64(n), was)
 		}
 	}
 	add(keyed, false)
 	add(before, true)
 	return f
+}
+
+// stackOf are the calls of a key, the outermost first.
+func stackOf(key string, kernel, program bool) (stack []draw.Frame) {
+	kind := draw.Kernel
+	for _, call := range strings.Split(key, "\n") {
+		if program && (!kernel || strings.HasPrefix(call, ",")) { // between two stacks
+			kind = draw.Program
+		}
+		switch call = strings.Trim(call, " ,\t"); {
+		case call == "":
+		case !kernel && !program:
+			stack = append(stack, draw.Frame{Name: call, Kind: draw.Label})
+		default:
+			stack = append(stack, draw.Frame{Name: withoutOffset(call), Kind: kind})
+		}
+	}
+	slices.Reverse(stack)
+	return stack
+}
+
+// folded writes stacks as flamegraph.pl reads them: a line each, the outermost call first, and the count. Context: mu held.
+func (x *run) folded(w io.Writer) {
+	script := x.words[len(x.words)-1]
+	for _, name := range slices.Sorted(maps.Keys(x.data)) {
+		var counts map[string]json.Number
+		if json.Unmarshal(x.data[name], &counts) != nil {
+			continue
+		}
+		for _, key := range slices.Sorted(maps.Keys(counts)) {
+			var calls []string
+			for _, f := range stackOf(key, strings.Contains(script, "kstack"), strings.Contains(script, "ustack")) {
+				calls = append(calls, strings.ReplaceAll(clean(f.Name), ";", ":"))
+			}
+			fmt.Fprintf(w, "%s %s\n", strings.Join(calls, ";"), counts[key])
+		}
+	}
 }
 
 // withoutOffset is a call's function.

@@ -306,6 +306,9 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request) {
 	case r.FormValue("as") == "json":
 		kind, name = "application/json", "sonde.json"
 		b.WriteString(mustJSON(x.data))
+	case r.FormValue("as") == "folded":
+		kind, name = "text/plain; charset=utf-8", "sonde.folded"
+		x.folded(&b)
 	case x.picture == nil:
 		http.Error(w, "there is no picture yet", http.StatusNotFound)
 		return

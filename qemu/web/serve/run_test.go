@@ -2,13 +2,16 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"sonde/qemu/draw"
 	"sonde/qemu/web/replay"
 )
 
@@ -83,6 +86,30 @@ func TestWhatRunsPrint(t *testing.T) {
 	close(next)
 	if e := p.next("end"); e.N != 3 || !strings.HasPrefix(e.Text, "ERROR: ") || strings.Contains(e.Text, "\x1b") {
 		t.Errorf("%+v", e)
+	}
+}
+
+// TestFolded: stacks as other tools read them, of the kernel, of programs and of both.
+func TestFolded(t *testing.T) {
+	for script, c := range map[string][2]string{
+		"k:f { @[kstack] = count(); }":         {`{"\n    vfs.Read+2\n    a;b+7\n": 5, "\n    vfs.Read+9\n": 1}`, "a:b;vfs.Read 5\nvfs.Read 1\n"},
+		"k:f { @[kstack, ustack] = count(); }": {`{"\n    vfs.Read+2\n,\n    read+1\n    main+3\n": 7}`, "main;read;vfs.Read 7\n"},
+		"k:f { @[comm] = count(); }":           {`{"sh": 2}`, "sh 2\n"},
+		"k:f { @ = count(); }":                 {`3`, ""},
+	} {
+		x := &run{words: []string{"bt", "-e", script}, data: map[string]json.RawMessage{"@": json.RawMessage(c[0])}}
+		var b strings.Builder
+		if x.folded(&b); b.String() != c[1] {
+			t.Errorf("%s: %q, not %q", script, b.String(), c[1])
+		}
+	}
+}
+
+// TestFramesHaveKinds: a stack of a program is behind that of the kernel.
+func TestFramesHaveKinds(t *testing.T) {
+	got := stackOf("\n    vfs.Read+2\n,\n    main.main+3\n", true, true)
+	if want := []draw.Frame{{Name: "main.main", Kind: draw.Program}, {Name: "vfs.Read", Kind: draw.Kernel}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -361,8 +361,9 @@ const scripted = told(async panel => {
   });
   panel.run = run;
   form.elements.stop.disabled = form.elements.remember.disabled = false;
-  for (const [name, as] of [["save", "svg"], ["json", "json"]]) {
+  for (const [name, as] of [["save", "svg"], ["json", "json"], ["folded", "folded"]]) {
     const a = form.querySelector("." + name);
+    if (!a) continue;
     a.hidden = false;
     a.href = "/save?" + new URLSearchParams({page: state.page, id: run.id, as});
   }
