@@ -41,6 +41,7 @@ var toolRuns = []toolRun{
 	{name: "gcpauses", command: "gcpauses -v -c 'repeat 20 cat /proc/kallsyms > /dev/null'", shape: []string{`@us:`}, sum: "kretprobe:runtime.startTheWorldWithSema", most: true}, // it may begin in a pause
 	{name: "mutexwait", command: `mutexwait -v -c '/bin/sh -c "cat /proc/uptime | cat | cat"'`, shape: []string{`kretprobe:internal/sync`}},
 	{name: "mallocstacks", command: "mallocstacks 1 -v -c '/bin/cat /proc/uptime'", shape: []string{`@bytes\[`, ` {4}runtime\.mallocgc\+\d+`}},
+	{name: "mallocstacks without itself", command: "mallocstacks -c 'sleep 0.1' 3 > /all; grep -c ' run[.(]' /all; grep -c '^@bytes' /all", shape: []string{`^0$`, `^[1-9]\d*$`}},
 	{name: "hardirqs", command: "hardirqs -v -c '/bin/sleep 0.1'", shape: []string{`@count\[\d+, timer\]: [1-9]\d*`, `@ns\[\d+\]:`}},
 	{name: "irqlat", command: "irqlat -v -c '/bin/sleep 0.1'", shape: []string{`@ns:`}},
 	{name: "kwhere", command: "kwhere -v -c '/bin/sleep 0.5' 99", shape: []string{`@\[.*\]: [1-9]\d*`}, sum: "profile:hz:99", most: true}, // a tick may come before the script has begun, or after its end

@@ -55,6 +55,8 @@ type session struct {
 	specs  []*bpf.MapSpec
 	probes int
 	seen   uint64        // records
+	key    []byte        // of the first map, for control
+	words  []byte        // its value
 	every  time.Duration // the shortest interval; 0: there is none
 	ended  bool          // exit() was called
 	self   uint64        // the goroutine that prints; 0: it counts like others
@@ -305,13 +307,15 @@ func (s *session) end(interrupted bool) error {
 	return nil
 }
 
-// control sets a word of the first map.
+// control sets a word of the first map. It allocates only the first time, since the script may count that.
 func (s *session) control(offset int, value uint64) {
 	m := s.maps[lang.ControlMap]
-	key, all := make([]byte, m.Spec.KeySize), make([]byte, m.Spec.ValueSize)
-	if m.Lookup(0, key, all) == nil {
-		binary.LittleEndian.PutUint64(all[offset:], value)
-		m.Update(0, key, all, program.Any)
+	if s.key == nil {
+		s.key, s.words = make([]byte, m.Spec.KeySize), make([]byte, m.Spec.ValueSize)
+	}
+	if m.Lookup(0, s.key, s.words) == nil {
+		binary.LittleEndian.PutUint64(s.words[offset:], value)
+		m.Update(0, s.key, s.words, program.Any)
 	}
 }
 
