@@ -41,7 +41,7 @@ func TestCameraIsFirst(t *testing.T) {
 	if l := pt.probes(); len(l) != 3 || l[0] != &c.KP || l[1] != before || l[2] != after {
 		t.Errorf("%v", l)
 	}
-	if pt.call.Load() != 0 || pt.note.Load() != 0 {
+	if pt.call.Load() != wordOf(&others) || pt.note.Load() != 0 {
 		t.Error("a hit by a jump goes past the camera")
 	}
 	if way := place.Way(pt.way.Load()); (way&place.Recorded != 0) != (pt.lead.Load() == 0) {

@@ -76,20 +76,21 @@ take: \
 	MOVQ	state_trampoline(SI), DX; \
 	MOVQ	DX, SLOT
 
-// detour calls the handlers. For one probe of the usual kind it does what onDetour
-// (hit_trap.go) does, in assembly, and enters a return probe after it. A changed IP is
-// ignored: kprobes.txt §1.4, note.
+// detour calls the handler of a place's only probe, and enters a return probe after it. What
+// other places have in place of that probe calls onDetour: see others (point.go). A changed
+// IP is ignored: kprobes.txt §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go 3c130e325035, asm d9ff4d93ec14.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go c31645efed7f, asm 5a79b90a8eb5.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
-several:
-	MOVL	$const_idle, state_phase(SI)
 slow:
 	LEAQ	REGS(SP), AX
 	MOVQ	DI, BX
-	MOVQ	state_onDetour(SI), CX
-	CALL	CX
+	CALL	STATE(state_onDetour)
 	JMP	back
+second:
+	MOVQ	point_second(DI), DI
+	CALL	STATE(state_noted)
+	JMP	done
 	RESTORE_RARE
 changed:
 	MOVQ	$const_resume_, (REGS+regs_IP)(SP)
@@ -98,40 +99,28 @@ changed:
 	ROOM
 	SAVE(const_vecDetour)
 	MOVQ	$const_point_, DI
-	CMPL	state_phase(SI), $const_idle
+	CMPL	STATE(state_phase), $const_idle
 	JNE	slow
-	MOVL	$const_pre, state_phase(SI)
-	INCQ	state_soft(SI)
-	MOVQ	point_list(DI), R9
+	MOVL	$const_pre, STATE(state_phase)
+	INCQ	STATE(state_soft)
 	MOVQ	point_call(DI), AX
-	TESTQ	AX, AX
-	JEQ	several
-	MOVQ	DI, state_point(SI)
+	MOVQ	DI, STATE(state_point)
 	LEAQ	REGS(SP), BX
-	MOVQ	BX, const_stateFrame(SI)
+	MOVQ	BX, STATE(const_stateFrame)
 	MOVQ	$const_behind_, (REGS+regs_IP)(SP)
-	ADDQ	$8, R9
-	MOVQ	R9, state_next(SI)
-	MOVQ	state_part(SI), R8
+	MOVQ	STATE(state_part), R8
 	ADDQ	Kprobe_ledger(AX), R8
-	MOVQ	R8, state_account(SI)
-	INCQ	(const_accountN+8*const_entered)(R8)
-	INCQ	const_stateSeq(SI)
-	MOVQ	AX, const_stateProbe(SI)
+	INCQ	(const_accountN+8*const_called)(R8)
+	INCQ	STATE(const_stateSeq)
+	MOVQ	AX, STATE(const_stateProbe)
 	MOVQ	Kprobe_PreHandler(AX), DX
-	MOVQ	(DX), CX
-	CALL	CX
-	MOVQ	trapCPU_probes(GS), SI
-	MOVQ	state_account(SI), R8
-	MOVQ	$0, const_stateProbe(SI)
-	INCQ	(const_accountN+8*const_handled)(R8)
-	MOVQ	state_point(SI), DI
-	MOVQ	point_second(DI), DI
-	TESTQ	DI, DI
-	JEQ	done
-	CALL	state_noted(SI)
+	CALL	(DX)
+	MOVQ	$0, STATE(const_stateProbe)
+	MOVQ	STATE(state_point), DI
+	CMPQ	point_second(DI), $0
+	JNE	second
 done:
-	MOVL	$const_idle, state_phase(SI)
+	MOVL	$const_idle, STATE(state_phase)
 back:
 	RESTORE
 	UD2				// the end of what is copied
@@ -173,8 +162,7 @@ changed:
 	SAVE(const_vecDetour)
 	MOVQ	$const_point_, BX
 	LEAQ	REGS(SP), AX
-	MOVQ	state_onDetour(SI), CX
-	CALL	CX
+	CALL	STATE(state_onDetour)
 	RESTORE
 	UD2				// the end of what is copied
 
@@ -209,9 +197,10 @@ busy:
 	UD2				// the end of what is copied
 
 // noted is where detour continues for a return probe after a kprobe: DI is the return
-// probe, SP is above the frame, SI is kept. Unusual cases go to onNote, which may spill
-// its arguments above the return address.
+// probe, SP is above the frame. Unusual cases go to onNote, which may spill its arguments
+// above the return address.
 TEXT ·noted(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
+	MOVQ	trapCPU_probes(GS), SI
 	MOVQ	(8+trapFrame_g)(SP), BX
 	MOVQ	(8+REGS+regs_SP)(SP), R9
 	MOVQ	const_stackHi(BX), DX
@@ -228,7 +217,6 @@ leave:
 	SUBQ	$16, SP
 	CALL	state_onNote(SI)
 	ADDQ	$16, SP
-	MOVQ	trapCPU_probes(GS), SI
 	RET
 
 // late is where note continues when the case is not the usual one. On the stack is the
@@ -241,8 +229,7 @@ TEXT ·late(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	ADDQ	$8, AX
 	MOVQ	AX, (REGS+regs_SP)(SP)
 	LEAQ	REGS(SP), AX
-	MOVQ	state_onDetour(SI), CX
-	CALL	CX
+	CALL	STATE(state_onDetour)
 	RESTORE_IP
 	RESTORE
 	BYTE	$0xc3			// RET; the assembler has counted pushes

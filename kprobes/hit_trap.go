@@ -13,6 +13,7 @@ import (
 	"sonde/arch/amd64/prologue"
 	"sonde/arch/amd64/trap"
 	"sonde/kernel/die"
+	"sonde/kprobes/machine"
 	"sonde/kprobes/place"
 	"sonde/probe/ledger"
 )
@@ -138,12 +139,40 @@ func onDetour(r *amd64.Regs, pt *point) {
 		r.IP = uint64(pt.resume.Load())
 		return
 	}
+	st.soft++ // first: see drainJumps
+	st.listed = st.soft
 	st.begins(pt, r)
-	st.soft++
 	r.IP = uint64(pt.Addr) + 1
 	st.handOver(r)
 	onBreakpoint(r, nil)
 }
+
+// initOthers makes others a probe that hits can call.
+//
+// Context: boot, goroutine.
+func initOthers() {
+	others.PreHandler = callOthers
+	others.ledger.Open(machine.This.CPUs)
+}
+
+// callOthers is the handler of others. The code of the hit has entered that, and looks for a return probe at the point
+// afterwards: onDetour has been to that.
+func callOthers(_ *Kprobe, r *amd64.Regs) int {
+	st := stateOf(r)
+	pt := asPoint(st.point)
+	st.end()
+	st.phase = idle
+	if lean {
+		onDetour(r, pt)
+	} else {
+		onDetourEager(r, pt)
+	}
+	st.point = uintptr(unsafe.Pointer(&nowhere))
+	return 0
+}
+
+// nowhere is a point without probes.
+var nowhere point
 
 // onDetourEager is for handlers that may change X0-X14.
 func onDetourEager(r *amd64.Regs, pt *point) {

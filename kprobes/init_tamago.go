@@ -38,6 +38,7 @@ const (
 	vecReturn = amd64.VecReturn
 	vecDetour = amd64.VecDetour
 	flagDF    = amd64.RFLAGS_DF
+	bitOF     = 11 // of amd64.RFLAGS_OF
 	selCode   = amd64.SelKernelCode
 	selData   = amd64.SelKernelData
 	stackHi   = goruntime.GStackHi
@@ -52,6 +53,7 @@ const (
 	accountN = ledger.AccountCounters
 	entered  = ledger.Entered
 	handled  = ledger.Handled
+	called   = ledger.Called
 )
 
 // Immediates in the templates that are replaced by values.
@@ -83,6 +85,7 @@ func Init() {
 	machine.This = machine.Real(reach.NewGuard(g, noKprobe))
 	machine.This.Drain, machine.This.Watch = drainJumps, handler.Watch
 	goLean()
+	initOthers()
 	trap.States(initState)
 	trap.HandleBreakpoints(onBreakpoint)
 	trap.SetHandler(amd64.VEC_DB, onStep)

@@ -36,7 +36,7 @@ type point struct {
 	post   atomic.Bool         // some probe has a post-handler
 	way    atomic.Uint32       // a place.Way: how a hit gets the instruction executed
 	lead   atomic.Uintptr      // the result of leads(way)
-	call   atomic.Uintptr      // the *Kprobe there, if it is the only one and simple
+	call   atomic.Uintptr      // the *Kprobe there, if it is the only one and simple; else others
 	note   atomic.Uintptr      // the same for a return probe without an entry handler
 	second atomic.Uintptr      // such a return probe after call, if these two are the only ones
 	resume atomic.Uintptr      // where the detour's copy begins, once there is a detour
@@ -149,14 +149,14 @@ func (pt *point) changed(was **Kprobe) {
 // shorten enables or disables the short path of a hit by a jump: it is for a single probe,
 // or for a kprobe and a return probe after it.
 func (pt *point) shorten() {
-	var call, note, second uintptr
+	call, note, second := wordOf(&others), uintptr(0), uintptr(0)
 	switch l := pt.probes(); {
 	case len(l) == 1 && l[0].calls():
-		call = uintptr(unsafe.Pointer(l[0])) // kept by list
+		call = wordOf(l[0])
 	case len(l) == 1 && l[0].notes():
-		note = uintptr(unsafe.Pointer(l[0]))
+		note = wordOf(l[0])
 	case len(l) == 2 && l[0].calls() && l[1].notes():
-		call, second = uintptr(unsafe.Pointer(l[0])), uintptr(unsafe.Pointer(l[1]))
+		call, second = wordOf(l[0]), wordOf(l[1])
 	}
 	pt.second.Store(0) // never if another call comes first
 	pt.call.Store(call)
@@ -167,11 +167,18 @@ func (pt *point) shorten() {
 	}
 }
 
+// wordOf returns where k is. Points have a list, which keeps it.
+func wordOf(k *Kprobe) uintptr { return uintptr(unsafe.Pointer(k)) }
+
+// others is what the code of a hit by a jump calls where there is not just one probe that is simple. Its handler goes
+// through the list of the place.
+var others Kprobe
+
 // lengthen takes the short path away.
 //
 // Context: any.
 func (pt *point) lengthen() {
-	pt.call.Store(0)
+	pt.call.Store(wordOf(&others))
 	pt.note.Store(0)
 	pt.second.Store(0)
 }

@@ -7,11 +7,12 @@
 // one return handler of the usual kind it does what onReturn and afterReturn
 // (kretprobe_trap.go) do; everything else goes to them.
 //
-// Mirrors onReturn, (*state).afterReturn, giveBack, (*pool).put, (*freeList).push: go b316a6f5904c, asm 04ebb6fe29d2.
+// Mirrors onReturn, (*state).afterReturn, giveBack, (*pool).put, (*freeList).push: go b316a6f5904c, asm 51fffd09f3aa.
 TEXT ·trampoline(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	PCALIGN $2048			// all on one page
 	BYTE	$0x90			// the runtime looks at the byte before a return address
 	SAVE(const_vecReturn)		// PUSHFQ where the return address was
+	MOVQ	trapCPU_probes(GS), SI
 	CMPL	state_phase(SI), $const_idle
 	JNE	slow
 	MOVL	$const_returning, state_phase(SI)

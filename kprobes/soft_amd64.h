@@ -10,6 +10,10 @@
 // here goes below the SP of code that may have used up its stack: the runtime's
 // guard is larger for that, by eight words (overlay, stackGuard).
 //
+// The frame is where nothing else has one, above the trap stack, if that is free. What
+// is the same in each such frame is there from boot on (trap, soft_tamago.go): CS, SS,
+// Err, the CPU and its state.
+//
 // None of this may depend on where it is, because it is copied: what it needs is
 // found at the GS base (trap.CPU), and the rest is immediates (detour/template.go).
 // Memory accesses, and above all jumps to other pages, are what an emulator takes
@@ -25,29 +29,32 @@
 #define REGS	trapFrame__size
 #define FRAME	(trapFrame__size+regs__size)
 
-// SAVE leaves SP at the frame, the registers in it, the g of the stack as the
-// current one, and the CPU's state in SI. It writes flags, without DF, and saved at
-// once.
+// A field of the CPU's state.
+#define STATE(field)	(trapCPU_State+field)(GS)
+
+// SAVE leaves SP at the frame, the registers in it, and the g of the stack as the
+// current one. It writes flags, without DF, and saved at once.
 #define SAVE(vector) \
 	PUSHFQ; \
 	PUSHQ	R15; \
 	CMPQ	SP, HI; \
 	JLS	nested; \
-	MOVQ	trapCPU_fresh(GS), R15; \
-chosen: \
+	MOVQ	HI, R15; \
 	XCHGQ	R15, SP; \
 	MOVQ	R14, (REGS+regs_R14)(SP); \
+	MOVQ	GOF, R14; \
+chosen: \
 	MOVQ	R13, (REGS+regs_R13)(SP); \
 	MOVQ	AX, (REGS+regs_AX)(SP); \
 	MOVQ	CX, (REGS+regs_CX)(SP); \
 	MOVQ	0(R15), AX; \
 	MOVQ	8(R15), CX; \
-	LEAQ	16(R15), R13; \
+	ADDQ	$16, R15; \
 	MOVQ	AX, (REGS+regs_R15)(SP); \
 	MOVQ	CX, (REGS+regs_Flags)(SP); \
 	ANDQ	$~const_flagDF, CX; \
 	MOVQ	CX, trapFrame_flags(SP); \
-	MOVQ	R13, (REGS+regs_SP)(SP); \
+	MOVQ	R15, (REGS+regs_SP)(SP); \
 	MOVQ	BX, (REGS+regs_BX)(SP); \
 	MOVQ	BP, (REGS+regs_BP)(SP); \
 	MOVQ	DX, (REGS+regs_DX)(SP); \
@@ -58,27 +65,17 @@ chosen: \
 	MOVQ	R10, (REGS+regs_R10)(SP); \
 	MOVQ	R11, (REGS+regs_R11)(SP); \
 	MOVQ	R12, (REGS+regs_R12)(SP); \
-	MOVQ	$const_selCode, (REGS+regs_CS)(SP); \
-	MOVQ	$const_selData, (REGS+regs_SS)(SP); \
 	MOVQ	$vector, (REGS+regs_Vector)(SP); \
-	MOVQ	$0, (REGS+regs_Err)(SP); \
 	MOVUPS	X15, (trapFrame_xmm+240)(SP); \
 	XORPS	X15, X15; \
 	CLD; \
 	MOVQ	(TLS), AX; \
-	MOVL	trapCPU_ID(GS), CX; \
 	MOVQ	AX, trapFrame_g(SP); \
-	MOVQ	CX, trapFrame_cpu(SP); \
-	MOVQ	GOF, R14; \
-	MOVQ	trapCPU_probes(GS), SI; \
-	CMPQ	R13, HI; \
-	MOVQ	SI, trapFrame_probes(SP); \
-	JLS	nestedG; \
-known: \
 	MOVQ	R14, (TLS); \
 	XORL	BP, BP
 
-// A hit on the trap stack, or another that is not a goroutine's.
+// SAVE_RARE is for a hit on the trap stack, or on another that is not a goroutine's. Its
+// frame goes below, and all of it is written.
 #define SAVE_RARE \
 nested: \
 	MOVQ	0(GS), R15; \
@@ -88,21 +85,26 @@ nested: \
 	LEAQ	24(SP), R13; \
 	CALL	trapCPU_choose(R15); \
 	LEAQ	-FRAME(R13), R15; \
-	POPQ	AX; \
-	POPQ	R13; \
-	POPQ	R14; \
-	JMP	chosen; \
-nestedG: \
-	MOVQ	0(GS), R15; \
-	SUBQ	$16, R13; \
-	CALL	trapCPU_choose(R15); \
-	JMP	known
+	XCHGQ	R15, SP; \
+	MOVL	trapCPU_ID(GS), R13; \
+	MOVQ	trapCPU_probes(GS), AX; \
+	MOVQ	R13, trapFrame_cpu(SP); \
+	MOVQ	AX, trapFrame_probes(SP); \
+	MOVQ	$const_selCode, (REGS+regs_CS)(SP); \
+	MOVQ	$const_selData, (REGS+regs_SS)(SP); \
+	MOVQ	$0, (REGS+regs_Err)(SP); \
+	MOVQ	16(R15), AX; \
+	MOVQ	AX, (REGS+regs_R14)(SP); \
+	MOVQ	8(R15), R13; \
+	MOVQ	0(R15), AX; \
+	ADDQ	$24, R15; \
+	JMP	chosen
 
 // RESTORE restores all but IP, without an IRETQ, which is expensive. OF comes from an
 // addition that overflows, the other flags from AH. The sum is 0x7f or 0x80, which
-// both clear PF: with a sum that sets it, QEMU 7.2 was seen to leave PF set behind a
-// CMPXCHG16B in the copy, whatever AH said (optimized/every_boundary_of_every_shape). Once SP is back an interrupt
-// may overwrite the frame.
+// both clear PF, and memory is accessed before SAHF: QEMU 7.2 takes PF from the sum, as
+// its memory has it then, for a CMPXCHG16B in the copy, whatever AH said
+// (optimized/every_boundary_of_every_shape). Once SP is back an interrupt may overwrite the frame.
 #define RESTORE \
 	MOVQ	(REGS+regs_Flags)(SP), AX; \
 	CMPQ	AX, trapFrame_flags(SP); \
@@ -111,14 +113,13 @@ even: \
 	MOVQ	trapFrame_g(SP), DI; \
 	MOVUPS	(trapFrame_xmm+240)(SP), X15; \
 	MOVQ	DI, (TLS); \
-	MOVQ	AX, BX; \
-	SHRQ	$11, BX; \
-	ANDL	$1, BX; \
-	SHLQ	$8, AX; \
+	BTL	$const_bitOF, AX; \
+	SETCS	BX; \
+	MOVB	AL, AH; \
 	ADDB	$0x7f, BX; \
+	MOVQ	(REGS+regs_BX)(SP), BX; \
 	SAHF; \
 	MOVQ	(REGS+regs_AX)(SP), AX; \
-	MOVQ	(REGS+regs_BX)(SP), BX; \
 	MOVQ	(REGS+regs_CX)(SP), CX; \
 	MOVQ	(REGS+regs_DX)(SP), DX; \
 	MOVQ	(REGS+regs_SI)(SP), SI; \

@@ -28,6 +28,7 @@ type state struct {
 	phase   phase
 	running uint32 // of a program: package trap's
 	soft    uint64 // number of hits by a jump: distinguishes one from the next
+	listed  uint64 // the last of them that went through the list of its point
 	handler.State
 	point uintptr // the *point hit
 	next  uintptr // the **Kprobe of the list that comes next
@@ -43,8 +44,7 @@ type state struct {
 	fault   uint64 // what ended the emulation: vector, error code, address
 	err     uint64
 	addr    uint64
-	account uintptr // the counters of this CPU and the probe that a detour uses
-	inFault bool    // a fault-handler runs for a fault of a handler
+	inFault bool // a fault-handler runs for a fault of a handler
 	// instance is the *KretprobeInstance an entry handler is called with, else 0.
 	instance uintptr
 
@@ -152,6 +152,11 @@ func afterAbandon(r *amd64.Regs) {
 	st := states[id]
 	if st.Probe != 0 {
 		k := asProbe(st.Probe)
+		if st.alone(r) {
+			k.ledger.Uncount(id, ledger.Called)
+			k.ledger.Count(id, ledger.Entered)
+			st.next = asPoint(st.point).behind(k)
+		}
 		if st.phase == post || st.phase == faulting {
 			k.ledger.Uncount(id, ledger.Handled) // the pre-handler's
 		}
@@ -188,6 +193,21 @@ func afterAbandon(r *amd64.Regs) {
 		st.emulationFault(asPoint(st.point), r)
 	}
 	trap.PrepareStep(r)
+}
+
+// alone reports whether the code of the hit called a handler itself, by a jump, and did not look at the list.
+func (st *state) alone(r *amd64.Regs) bool {
+	return st.phase == pre && r.Vector == amd64.VecDetour && st.listed != st.soft
+}
+
+// behind returns where in the list of pt the probe after k is, or where the list ends.
+func (pt *point) behind(k *Kprobe) uintptr {
+	at := pt.list.First()
+	for found := false; *at != nil && !found; {
+		found = *at == k
+		at = (**Kprobe)(unsafe.Add(unsafe.Pointer(at), unsafe.Sizeof(at)))
+	}
+	return uintptr(unsafe.Pointer(at))
 }
 
 // task returns the goroutine that is running, or in a handler the one that the hit

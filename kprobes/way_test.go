@@ -113,7 +113,7 @@ func TestShortWays(t *testing.T) {
 	expect := func(when string, want short) {
 		t.Helper()
 		pt := f.pointAt("t.small", 0)
-		if got := (short{pt.call.Load() != 0, pt.note.Load() != 0, pt.second.Load() != 0}); got != want {
+		if got := (short{pt.call.Load() != wordOf(&others), pt.note.Load() != 0, pt.second.Load() != 0}); got != want {
 			t.Errorf("%s: %+v, want %+v", when, got, want)
 		}
 	}

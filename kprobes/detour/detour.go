@@ -65,7 +65,7 @@ type Template uint8
 
 // The templates.
 const (
-	Call    Template = iota // calls the handler of a lone probe itself, and Go for others
+	Call    Template = iota // calls the handler of the place's probe, or of what is in place of several
 	Note                    // notes the call for a lone return probe, and calls Go for others
 	CallsGo                 // calls Go
 )

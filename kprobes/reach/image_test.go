@@ -212,7 +212,8 @@ func TestHitsKeepSSE(t *testing.T) {
 // that no handler is ended under it. 363: the two ways to the handler of #BP. 366: what continues a hit of a
 // program after a handler. 373: how programs of eBPF find and change the prefixes of a trie. 376: breakpoints of programs
 // have a way of their own. 377: a prefix is copied before it is used. 379: the name of the thread that is hit.
-const maxBlack = 379
+// 380: what a jump calls for several probes.
+const maxBlack = 380
 
 func TestBlacklistOfTheKernel(t *testing.T) {
 	g := kernel(t)

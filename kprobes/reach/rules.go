@@ -107,7 +107,7 @@ var programVectors = names{"sonde/arch/amd64/user.SaveVectors"}
 
 // softTrap is what a jump to a detour leads to, softReturn what a return does.
 var (
-	softTrap   = names{"sonde/arch/amd64/trap.choose", "sonde/arch/amd64/trap.loadXMM", "sonde/arch/amd64/trap.restore", "sonde/kprobes.onDetour*", "sonde/kprobes.onNote*"}
+	softTrap   = names{"sonde/arch/amd64/trap.choose", "sonde/arch/amd64/trap.loadXMM", "sonde/arch/amd64/trap.restore", "sonde/kprobes.callOthers", "sonde/kprobes.onDetour*", "sonde/kprobes.onNote*"}
 	softReturn = names{"sonde/arch/amd64/trap.choose", "sonde/arch/amd64/trap.loadXMM", "sonde/arch/amd64/trap.restore", "sonde/kprobes.onReturn*"}
 )
 
@@ -160,7 +160,7 @@ var regions = []struct {
 
 // hits are what handles hits, for the proof that it leaves X0-X14 alone.
 var hits = names{
-	"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onReturn", "sonde/kprobes.onDetour", "sonde/kprobes.onNote",
+	"sonde/kprobes.onBreakpoint", "sonde/kprobes.onStep", "sonde/kprobes.onReturn", "sonde/kprobes.callOthers", "sonde/kprobes.onDetour", "sonde/kprobes.onNote",
 	"sonde/arch/amd64/trap.takeBreakpoint", "sonde/arch/amd64/trap.takeDebug", "sonde/uprobes.onBreak", "sonde/uprobes.onHit", "sonde/uprobes.onAbandoned",
 	programHelpers,
 }

@@ -5,15 +5,57 @@ package mutants
 var assembly = []Mutant{
 	{
 		Name: "detour-takes-a-nested-hit-for-a-new-one", In: "kprobes.detour",
-		Old: "CMPL\tstate_phase(SI), $const_idle\n\tJNE\tslow", New: "",
+		Old: "CMPL\tSTATE(state_phase), $const_idle\n\tJNE\tslow", New: "",
 		By:  kernel(1, "optimized/probes_below_a_handler_are_missed_exactly"),
 		Why: "a jump inside a handler calls another one",
 	},
 	{
 		Name: "detour-does-not-count-its-handler", In: "kprobes.detour",
-		Old: "INCQ\t(const_accountN+8*const_handled)(R8)", New: "",
+		Old: "INCQ\t(const_accountN+8*const_called)(R8)", New: "",
 		By:  kernel(1, "optimized/jump_goes_in_and_out"),
-		Why: "hits by a jump are entered and not handled",
+		Why: "hits by a jump are not counted",
+	},
+	{
+		Name: "abandoned-and-handled", In: "kprobes.afterAbandon",
+		Old: "k.ledger.Uncount(id, ledger.Called)", New: "",
+		By:  kernel(1, "optimized/returns_behind_an_abandoned_handler"),
+		Why: "a hit whose handler was abandoned is counted twice",
+	},
+	{
+		Name: "abandoned-handler-called-again", In: "kprobes.(*point).behind",
+		Old: "&& !found", New: "&& found",
+		By:  kernel(1, "optimized/returns_behind_an_abandoned_handler"),
+		Why: "the hit goes on with the probe whose handler was abandoned",
+	},
+	{
+		Name: "nothing-behind-an-abandoned-handler", In: "kprobes.(*point).behind",
+		Old: "*at == k", New: "false",
+		By:  kernel(1, "optimized/returns_behind_an_abandoned_handler"),
+		Why: "the return probe behind a kprobe that was abandoned is not entered",
+	},
+	{
+		Name: "alone-although-in-a-list", In: "kprobes.(*state).alone",
+		Old: " && st.listed != st.soft", New: "",
+		By:  kernel(1, "optimized/handlers_that_break_the_rules"),
+		Why: "a hit of several probes is taken for one that its code has counted",
+	},
+	{
+		Name: "return-probe-entered-twice", In: "kprobes.callOthers",
+		Old: "st.point = uintptr(unsafe.Pointer(&nowhere))", New: "",
+		By:  kernel(2, "optimized/list_gets_shorter_during_a_hit"),
+		Why: "the list goes to the return probe, and then the code of the hit does",
+	},
+	{
+		Name: "frame-below-another-has-no-cpu", In: "kprobes.SAVE_RARE",
+		Old: `MOVQ	R13, trapFrame_cpu(SP); \`, New: `\`,
+		By:  kernel(2, "optimized/probes_below_a_handler_are_missed_exactly"),
+		Why: "a jump in a handler is counted for a CPU that is not there",
+	},
+	{
+		Name: "no-frame-above-the-trap-stack", In: "arch/amd64/trap.Layout",
+		Old: "next-frameSize", New: "next",
+		By:  host("arch/amd64/trap", "TestFrameAboveTheTrapStack"),
+		Why: "the frame is in what package percpu gives out",
 	},
 	{
 		Name: "trampoline-calls-one-handler-of-two", In: "kprobes.trampoline",

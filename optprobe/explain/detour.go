@@ -164,7 +164,7 @@ func (p *Place) wayNote(at int, in *insn.Inst) string {
 		return noteNames
 	case in.Map == insn.Map1B && in.Opcode == 0x87 && (reg == insn.RSP || in.Reg() == insn.RSP): // XCHGQ
 		return noteStack
-	case in.Flow == insn.CallInd && reg != insn.NoReg:
+	case in.Flow == insn.CallInd:
 		return noteCall
 	case addr+uint64(in.Len) == p.Layout.Resume && !p.returnOnly():
 		return "<-- the first stack"

@@ -24,11 +24,11 @@ const (
 )
 
 // way returns the way to the handlers, much shortened: PUSHFQ; PUSHQ R15;
-// MOVQ GS:0, R15; MOVQ fresh(R15), R15; XCHGQ R15, SP; some stores; MOVQ $site, DI;
-// loads; CALL CX; loads; MOVQ r.SP, SP.
+// MOVQ GS:32, R15; XCHGQ R15, SP; some stores; MOVQ $site, DI; loads; CALL (DX); loads;
+// MOVQ r.SP, SP.
 func way() []byte {
-	return bytesOf("9c 4157 654c8b3c2500000000 4d8b7f68 4c87fc" + strings.Repeat("4889842480010000", 4) +
-		"48bf0000000000c00000" + strings.Repeat("488b842480010000", 3) + "ffd1" + strings.Repeat("488b842480010000", 3) + "488ba424d0010000")
+	return bytesOf("9c 4157 654c8b3c2520000000 4c87fc" + strings.Repeat("4889842480010000", 4) +
+		"48bf0000000000c00000" + strings.Repeat("488b842480010000", 3) + "ff12" + strings.Repeat("488b842480010000", 3) + "488ba424d0010000")
 }
 
 func jump(at, to uint64) []byte {

@@ -21,8 +21,8 @@ const few = 2
 var doings = map[string]string{
 	noteOwn:   "find the trap stack",
 	noteStack: "save the registers as a trap does, enter the trap's g",
-	noteNames: "count the hit; branch if there are several probes",
-	noteCall:  "count it as handled; restore g and registers",
+	noteNames: "count the hit, find what handles it",
+	noteCall:  "look for a return probe; restore g and registers",
 	noteFew:   "save registers; check whether a handler is running",
 	noteAlone: "record the call; replace its return address",
 }

@@ -68,6 +68,7 @@ const (
 	NoInst
 	Disarmed
 	Abandoned
+	Called // entered, and handled unless it is abandoned
 	NumEvents
 )
 
@@ -227,8 +228,8 @@ func (a *Accounts) Ledger() Ledger { return a.LedgerWith(func() int64 { return 0
 //
 // Context: any.
 func (a *Accounts) LedgerWith(inFlight func() int64) Ledger {
-	return settled(func() uint64 { return a.sum(Entered) + a.sum(Missed) }, inFlight, func() Ledger {
-		return Ledger{Handled: a.sum(Handled), Declined: a.sum(Declined), Recursion: a.sum(Recursion) + a.sum(Missed),
+	return settled(func() uint64 { return a.sum(Entered) + a.sum(Missed) + a.sum(Called) }, inFlight, func() Ledger {
+		return Ledger{Handled: a.sum(Handled) + a.sum(Called), Declined: a.sum(Declined), Recursion: a.sum(Recursion) + a.sum(Missed),
 			NoInst: a.sum(NoInst), Disarmed: a.sum(Disarmed), Abandoned: a.sum(Abandoned)}
 	})
 }

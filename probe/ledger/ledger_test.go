@@ -50,6 +50,12 @@ func TestAccounts(t *testing.T) {
 		}
 		want = a.Ledger()
 	}
+	was := a.Ledger()
+	a.Count(2, Called)
+	was.Entered, was.Handled = was.Entered+1, was.Handled+1
+	if got := a.Ledger(); got != was || got.Unexplained() != 0 {
+		t.Errorf("called: %+v, want %+v", got, was)
+	}
 	a.Count(0, Entered)
 	if n := a.Ledger().Unexplained(); n != 1 {
 		t.Errorf("%d unexplained, want 1", n)

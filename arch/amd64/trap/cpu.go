@@ -163,7 +163,7 @@ func Layout(base uintptr) Area {
 			c.ist[istFault] = c.nameAt(next)
 			c.stacks[stackFault].lo, c.stacks[stackFault].hi = lo, next
 		case 4:
-			c.stacks[stackTrap].lo, c.stacks[stackTrap].hi = lo, next
+			c.stacks[stackTrap].lo, c.stacks[stackTrap].hi = lo, next-frameSize // see soft_tamago.go
 		}
 	}
 	return a

@@ -1,5 +1,7 @@
 package trap
 
+import "unsafe"
+
 // Frame is the data below Regs: see frame_amd64.h. A program's Context has one, too, for the hits
 // that are handled on its registers. It has no pointers, so that a Context has none.
 type Frame struct {
@@ -12,3 +14,9 @@ type Frame struct {
 	probes uintptr
 	xmm    [16][16]byte
 }
+
+// frameSize is the size of a frame: this and the Regs above it.
+const frameSize = unsafe.Sizeof(Frame{}) + regSize
+
+// Trap stacks are aligned although a frame is above them. If it does not fit, this does not compile.
+var _ [0]struct{} = [frameSize % 16]struct{}{}

@@ -2,11 +2,16 @@
 
 package trap
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"sonde/arch/amd64"
+)
 
 // Soft traps are made by code itself, with a jump: package kprobes. Their code is copied, so it
-// finds what it needs of this package through the CPU: the place for the frame, and functions that
-// the entry stub uses, too.
+// finds what it needs of this package through the CPU: the trap stack, and functions that the entry
+// stub uses, too. Above each trap stack is the frame of soft traps that interrupt something else.
+// It is theirs alone, so that what is the same in each is written once.
 
 // States calls f with each CPU's State, which is zero.
 //
@@ -27,6 +32,14 @@ func softAddresses() (choose, load, restore uintptr)
 func (c *CPU) initSoft(id uint32) {
 	cpus[id] = c
 	c.probes = uintptr(unsafe.Pointer(&c.State))
-	c.fresh = c.stacks[stackTrap].hi - unsafe.Sizeof(Frame{}) - regSize
+	hi := c.stacks[stackTrap].hi
+	c.fresh = hi - frameSize
 	c.choose, c.loadXMM, c.restore = softAddresses()
+	// Safe because: Layout has left room for it there.
+	f := *(**struct {
+		Frame
+		amd64.Regs
+	})(unsafe.Pointer(&hi))
+	f.cpu, f.probes = uint64(id), c.probes
+	f.CS, f.SS = amd64.SelKernelCode, amd64.SelKernelData
 }

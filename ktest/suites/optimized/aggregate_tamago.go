@@ -3,11 +3,16 @@
 package optimized
 
 import (
+	"runtime"
+	"sync/atomic"
+
 	"sonde/arch/amd64"
+	"sonde/kernel/cpu"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
 	"sonde/ktest/suites/targets"
+	"sonde/probe/ledger"
 )
 
 func init() {
@@ -18,6 +23,7 @@ func init() {
 	suites.Add("optimized/neighbour_takes_the_jump_out", neighbourTakesOut)
 	suites.Add("optimized/disabled_probe_has_no_jump", disabled)
 	suites.Add("optimized/enabled_file_takes_jumps_out", enabledFile)
+	suites.Add("optimized/list_gets_shorter_during_a_hit", getsShorter)
 }
 
 // several sets kprobes and a return probe at one entry: handlers are called in order of
@@ -59,6 +65,53 @@ func several(t *suites.T) {
 	account(t, c, "c", 2*calls, 0)
 	settled(t, rp)
 	suites.Equal(t, "returns", rp.Hits(), 2*calls)
+	clean(t)
+}
+
+// getsShorter unregisters the second of two kprobes while the handler of the first one runs. What is left, a kprobe and
+// a return probe, has a short path, but not in this hit: the return probe is entered once.
+func getsShorter(t *suites.T) {
+	t.SeveralProcessors()
+	const tries, wait = 20, 5e6 // ns
+	seen := 0
+	for range tries {
+		var inside, gone atomic.Bool
+		second := at(entry(victim), pre)
+		first := at(entry(victim), func(*kprobes.Kprobe, *amd64.Regs) int {
+			inside.Store(true)
+			end := cpu.Nanotime() + wait
+			for second.Flags.Has(^ledger.Flags(0)) && cpu.Nanotime() < end { // its flag goes first, and then it
+			}
+			if !second.Flags.Has(^ledger.Flags(0)) {
+				gone.Store(true)
+				for end := cpu.Nanotime() + wait/10; cpu.Nanotime() < end; {
+				}
+			}
+			return 0
+		})
+		rp := &kprobes.Kretprobe{KP: kprobes.Kprobe{Addr: entry(victim)}, Handler: ret, MaxActive: 4}
+		register(t, first, second)
+		t.Must(kprobes.RegisterKretprobe(rp))
+		optimize(t)
+		hasJump(t, "three probes", first.Addr)
+		t.Go(func() {
+			for !inside.Load() {
+				runtime.Gosched()
+			}
+			kprobes.UnregisterKprobe(second)
+		})
+		suites.Equal(t, "victim", victim(5), 18)
+		t.Wait()
+		suites.Equal(t, "returns", rp.Hits(), 1)
+		kprobes.UnregisterKretprobe(rp)
+		settled(t, rp)
+		kprobes.UnregisterKprobe(first)
+		account(t, first, "first", 1, 0)
+		if gone.Load() {
+			seen++
+		}
+	}
+	t.Logf("%d of %d got shorter meanwhile", seen, tries)
 	clean(t)
 }
 
