@@ -17,8 +17,8 @@ var refused = []string{
 	"main.caught", "main.here", "runtime.debugCallV2", "runtime.mcall", "runtime.morestack",
 	"runtime.sondeSyscall", "runtime.vgetrandom1", "sonde/arch/amd64/trap.entryBP", "sonde/arch/amd64/trap.entryDB",
 	"sonde/arch/amd64/trap.entryDebug", "sonde/arch/amd64/trap.entryWatch", "sonde/arch/amd64/trap.entryWatchReal",
-	"sonde/arch/amd64/trap.known", "sonde/arch/amd64/trap.save", "sonde/arch/amd64/user.fromTrap", "sonde/arch/amd64/user.known", "sonde/kprobes.detour",
-	"sonde/kprobes.note", "sonde/kprobes.plain", "syscall.rawVforkSyscall",
+	"sonde/arch/amd64/trap.known", "sonde/arch/amd64/trap.save", "sonde/arch/amd64/user.fromTrap", "sonde/arch/amd64/user.known",
+	"sonde/kprobes.note", "syscall.rawVforkSyscall",
 }
 
 // askers must be found, and must ask: the test notices if a change of the runtime, or of the
