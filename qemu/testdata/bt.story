@@ -297,8 +297,8 @@ RUN bt -o /tmp/folded --format folded -e 'kprobe:vfs.Write { @[comm, kstack(3)] 
 EXPECT ^\S+;.*;shell\.\(\*pieceWriter\)\.flush;vfs\.Write 1$
 RUN bt --format chrome -e 'kprobe:vfs.Read { printf("in") } kretprobe:vfs.Read { printf("%d", retval) } tracepoint:syscalls:sys_enter_read { printf("fd %d", args.fd) } tracepoint:syscalls:sys_exit_read { printf("%d", args.ret) }' -c '/bin/cat /proc/uptime > /dev/null'
 EXPECT ^\{"displayTimeUnit":"ns","traceEvents":\[$
-EXPECT ^\{"name":"read","ph":"B","ts":\d+\.\d+,"pid":[1-9]\d*,"tid":\d+,"args":\{"says":"fd \d+"\}\},$
-EXPECT ^\{"name":"vfs\.Read","ph":"B","ts":\d+\.\d+,"pid":\d+,"tid":\d+,"args":\{"says":"in"\}\},$
+EXPECT ^\{"name":"read","ph":"B","ts":\d+\.\d+,"pid":[1-9]\d*,"tid":\d+,"args":\{"says":"fd \d+","cpu":\d+\}\},$
+EXPECT ^\{"name":"vfs\.Read","ph":"B","ts":\d+\.\d+,"pid":\d+,"tid":\d+,"args":\{"says":"in","cpu":\d+\}\},$
 EXPECT ^\{"name":"vfs\.Read","ph":"E",
 EXPECT ^\{"name":"read","ph":"E",
 EXPECT ^\]\}$
