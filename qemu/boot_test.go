@@ -158,16 +158,22 @@ type console struct {
 }
 
 // startConsole boots the image of c, the kernel without tests if c names none. The prompt has no colours unless
-// c.Append says NO_COLOR= once more.
+// c.Append says NO_COLOR=.
 func startConsole(t *testing.T, c machine.Config) *console {
+	t.Helper()
+	if c.From == machine.Direct && !strings.Contains(c.Append, "NO_COLOR") { // a medium has the line in it
+		c.Append = strings.TrimSpace(c.Append + " NO_COLOR=1")
+	}
+	return startAsIs(t, c)
+}
+
+// startAsIs is startConsole with no more on the kernel's command line than c says.
+func startAsIs(t *testing.T, c machine.Config) *console {
 	t.Helper()
 	if c.Image == "" {
 		c.Image = imagePath(t, normalImage)
 	}
 	c.Timeout = timeLimit(t)
-	if c.From == machine.Direct { // a medium has the line in it
-		c.Append = "NO_COLOR=1 " + c.Append
-	}
 	s, err := machine.Start(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)

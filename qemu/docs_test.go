@@ -189,7 +189,7 @@ func (b block) find(t *testing.T, lines, out []string) {
 // TestDocsShowBoot: so is the log of a boot, but for numbers and the firmware's name.
 func TestDocsShowBoot(t *testing.T) {
 	runsBeside(t)
-	c := startConsole(t, machine.Config{SMP: 2})
+	c := startAsIs(t, machine.Config{SMP: 2})
 	log := c.see(prompt)
 	c.key("poweroff\r")
 	c.wait()
