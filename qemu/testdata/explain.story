@@ -21,7 +21,7 @@ EXPECT ^DETOUR .* as it would be laid out$
 EXPECT JBE \+0x[0-9a-f]+ +; --> morestack$
 EXPECT ; --> the trap stack$
 EXPECT ; names the probes$
-EXPECT CALL CX +; the handlers$
+EXPECT CALL 0\(DX\) +; the handlers$
 EXPECT MOVQ 0x[0-9a-f]+\(SP\), SP +; <-- the first stack$
 EXPECT JMP \+0xa +; --> after check$
 EXPECT_NOT WHY NOT|^[0-9a-f]{16}  k
