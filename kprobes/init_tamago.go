@@ -86,6 +86,12 @@ func Init() {
 	machine.This.Drain, machine.This.Watch = drainJumps, handler.Watch
 	goLean()
 	initOthers()
+	called := ledger.Settle
+	ledger.Settle = func() { // interrupts come in handlers that a jump calls
+		if called(); !cpu.InHandler() {
+			drainJumps()
+		}
+	}
 	trap.States(initState)
 	trap.HandleBreakpoints(onBreakpoint)
 	trap.SetHandler(amd64.VEC_DB, onStep)

@@ -36,6 +36,10 @@ func (p *Prog) Account() Account {
 	a := p.account(l, &early, &late)
 	switch u := a.Unexplained; {
 	case u > 0: // they may have come after early was read
+		if p.account(l, &late, &late).Unexplained > 0 && ledger.Settle != nil { // some have been counted, and not begun
+			ledger.Settle()
+			late = p.counts()
+		}
 		if lost := p.account(l, &late, &late); lost.Unexplained > 0 {
 			return lost
 		}
@@ -47,7 +51,7 @@ func (p *Prog) Account() Account {
 	return a
 }
 
-// counts are what a program itself has counted: on the way into it, before its probes count that the hit is handled.
+// counts are what a program itself has counted: on the way into it, while the hit is handled.
 type counts struct {
 	Cost          // of all CPUs
 	nested uint64 // of Entered
