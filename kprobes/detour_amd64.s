@@ -80,7 +80,7 @@ take: \
 // other places have in place of that probe calls onDetour: see others (point.go). A changed
 // IP is ignored: kprobes.txt §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go c31645efed7f, asm 5a79b90a8eb5.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go c31645efed7f, asm fd3fc8177aad.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 slow:
 	LEAQ	REGS(SP), AX
@@ -89,6 +89,8 @@ slow:
 	JMP	back
 second:
 	MOVQ	point_second(DI), DI
+	TESTQ	DI, DI			// it may have gone since it was compared
+	JEQ	done
 	CALL	STATE(state_noted)
 	JMP	done
 	RESTORE_RARE
