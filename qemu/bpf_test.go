@@ -15,7 +15,7 @@ func TestObjectsOfClang(t *testing.T) {
 	for _, want := range []string{
 		`bpf: program 1, in_kernel, is at sonde/kernel/vfs.Open\+0x0`,
 		`bpf: program 5, in_program, is at /bin/sh:`,
-		`kernel-\d+ +\[00\d\] .* bpf_trace_printk: opened for 0\n`,
+		`cat-\d+ +\[00\d\] .* bpf_trace_printk: opened for 0\n`,
 		`map .bss:\nkey: 00 00 00 00 \(0\)  value: (.. .. .. .. ff ff ff ff) 00 00 00 00 00 00 00 00\n`,
 		`program in_kernel: run [1-9]`, `program returned: run [1-9]`, `program called: run [3-9]`, `program left: run [3-9]`,
 		`program in_program: run [3-9]`, `program out_of_program: run [3-9]`, `program ticked: run [1-9]`, `program repeated: run [1-9]`, `program traced: run [1-9]`,

@@ -6,8 +6,8 @@
 #
 #     LEAQ REGS(SP), AX; MOVQ R15, BX in some; XORL BP, BP; CALL (DX) or CALL CX
 #
-# A detour, to which the jump of an optimized probe leads, has no name, and calls by CX; so do
-# the functions below. Their LEAQ is further up, and into AX or BX.
+# A detour, to which the jump of an optimized probe leads, has no name. It and the functions below
+# call by CX, DX or the CPU's state, which is at GS. Their LEAQ is further up, and into AX or BX.
 
 import re
 
@@ -15,7 +15,7 @@ import gdb
 from gdb.unwinder import Unwinder
 
 TRAP_CALL = re.compile(rb"\x48\x8d\x84\x24(.{4})(?:\x4c\x89\xfb)?\x31\xed\xff[\x12\xd1]$", re.DOTALL)
-CALL_CX = b"\xff\xd1"
+SOFT_CALL = re.compile(rb"(?:\xff[\x12\xd1]|\x65\xff\x14\x25.{4})$", re.DOTALL)
 DETOUR_LEAQ = re.compile(rb"\x48\x8d[\x84\x9c]\x24(..\x00\x00)", re.DOTALL)
 SOFT, FAR = ("sonde/kprobes.late", "sonde/kprobes.trampoline"), 256
 
@@ -36,7 +36,7 @@ def regs_of_trap(memory, pc):
 
 def regs_of_detour(memory, pc):
     """The same behind a call of a detour, and of what returns from probed functions."""
-    if bytes(memory.read_memory(pc - 2, 2)) != CALL_CX:
+    if not SOFT_CALL.search(bytes(memory.read_memory(pc - 8, 8))):
         return None
     block = gdb.block_for_pc(pc)
     if block and block.function and block.function.name not in SOFT:

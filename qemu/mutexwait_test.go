@@ -15,7 +15,7 @@ type wait struct{ mutex, waiter, holder string }
 
 var (
 	waitKnown  = regexp.MustCompile(`contend: (\w+) waiter (\d+) holder (\d+) us (\d+)`)
-	waitShown  = regexp.MustCompile(`(?s)@us\[(contend\.\S+) 0x[0-9a-f]+, \(kernel, (\d+)\), \(kernel, (\d+)\), \n(.*?)\]: \{ \.count = (\d+), \.average = \d+, \.total = (\d+) \}`)
+	waitShown  = regexp.MustCompile(`(?s)@us\[(contend\.\S+) 0x[0-9a-f]+, \(waiter, (\d+)\), \(holder, (\d+)\), \n(.*?)\]: \{ \.count = (\d+), \.average = \d+, \.total = (\d+) \}`)
 	waitMutex  = map[string]string{"small": "contend.small.mu", "large": "contend.large.rw", "static": "contend.static+0x8", "alone": "contend.alone"}
 	waitCaller = map[string]string{"small": "contend.(*small).wait", "large": "contend.(*large).wait", "static": "contend.waitStatic", "alone": "contend.waitAlone"}
 )
