@@ -1,6 +1,6 @@
 package mutants
 
-// periods are defects in waiting until nobody uses what is to be changed, and in the flags that
+// periods are defects in waiting until nothing uses what is to be changed, and in the flags that
 // handlers find.
 var periods = []Mutant{
 	{

@@ -24,7 +24,7 @@ type Tree struct {
 	looked map[Test]string // what unsound has found out
 }
 
-// Take returns a copy of the sources at root that nobody uses, no other process either.
+// Take returns a copy of the sources at root that no one else uses, no other process either.
 // Close gives it back.
 func Take(root string) (*Tree, error) {
 	for n := 1; ; n++ {

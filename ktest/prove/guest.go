@@ -32,7 +32,7 @@ const (
 // A heard is what one run of the command prove has printed.
 type heard struct {
 	ended bool
-	next  int    // where to go on
+	next  int    // where to continue
 	at    string // what was probed when nothing more was heard
 	why   string // how the machine ended, if not as it should
 }
@@ -135,7 +135,7 @@ func (h *heard) hear(text string, o *Outcome, line func(string)) {
 	}
 }
 
-// sweep runs the command prove over a range. Where the machine crashes it continues behind that
+// sweep runs the command prove over a range. Where the machine crashes it continues after that
 // place, with a new machine.
 func (m *Machines) sweep(ctx context.Context, c machine.Config, what string, from, to int, line func(string)) (o Outcome) {
 	for from < to {

@@ -3,7 +3,7 @@
 // Command prove shows that no probe anywhere harms the kernel. It makes docs/proof.md, with
 // the table and the map.
 //
-//	go run ./ktest/prove                 all parts, and the page; goes on where it was stopped
+//	go run ./ktest/prove                 all parts, and the page; continues where it was stopped
 //	go run ./ktest/prove -part functions,blacklist
 //	go run ./ktest/prove -shard 1/4      every fourth unit, from the first: for several hosts or terminals
 //	go run ./ktest/prove -page           the page of what has been run, and nothing else

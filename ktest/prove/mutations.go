@@ -49,7 +49,7 @@ type forest struct {
 	free []*mutants.Tree
 }
 
-// take returns a copy that nobody uses.
+// take returns a copy that no one else uses.
 func (f *forest) take() (*mutants.Tree, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

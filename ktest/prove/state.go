@@ -13,7 +13,7 @@ import (
 )
 
 // A state is the folder with the outcomes of units, a file each, for one image and one
-// version of this program. A run that was stopped goes on with what is not there.
+// version of this program. A run that was stopped continues with what is not there.
 type state struct{ dir string }
 
 func (s state) path(part string, unit Unit) string {

@@ -119,7 +119,7 @@ func (t *transition) told(got *observed) bool {
 }
 
 // forget makes the same what need not be: undefined flags; of a stack check all but what its branch
-// depends on; what a detour pushes below SP; where a jump was hit behind the stack check that its
+// depends on; what a detour pushes below SP; where a jump was hit after the stack check that its
 // detour makes first, what that leaves; and the sign of a shifted SP.
 func (p *processor) forget(t *transition, got *observed, undefined uint64) {
 	const decides = amd64.RFLAGS_CF | amd64.RFLAGS_ZF

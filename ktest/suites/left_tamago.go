@@ -13,7 +13,7 @@ import (
 func init() { begin = attached }
 
 // attached is begin. A case that ends early may leave what changes how the hits of later cases come: while something is
-// watched, those of programs lead to goroutines, and while the way to a jump is recorded, nobody else can.
+// watched, those of programs lead to goroutines, and while the way to a jump is recorded, nothing else can.
 func attached() func() []string {
 	links, watched, taping := attach.Links(), kwatch.All(), tape.On()
 	return func() (left []string) {

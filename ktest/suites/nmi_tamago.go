@@ -14,7 +14,7 @@ func OnNMI(f func(r *amd64.Regs) notifier.Action) (end func()) {
 	return onNMI(1000, f)
 }
 
-// LastOnNMI is OnNMI for NMIs that nobody else takes.
+// LastOnNMI is OnNMI for NMIs that no other handler takes.
 func LastOnNMI(f func(r *amd64.Regs) notifier.Action) (end func()) {
 	return onNMI(-1000, f)
 }

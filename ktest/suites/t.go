@@ -43,7 +43,7 @@ func (t *T) remark(text string) {
 	}
 }
 
-// Errorf makes the case fail and goes on.
+// Errorf makes the case fail and continues.
 func (t *T) Errorf(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -159,7 +159,7 @@ func activeInPrograms(t *suites.T, block bool) {
 }
 
 // dataEverywhere: one link, with data, at a program's function, at the system call that it makes, and at
-// the kernel's function for that; each end is behind its beginning, and they are nested.
+// the kernel's function for that; each end is after its beginning, and they are nested.
 func dataEverywhere(t *suites.T) {
 	run(t, "true")
 	var took [3]atomic.Int64

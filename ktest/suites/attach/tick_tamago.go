@@ -136,7 +136,7 @@ func tickDisabled(t *suites.T) {
 
 var null *uint64
 
-// tickBreaksRules: such a handler is abandoned in the interrupt, and the machine goes on, with the other
+// tickBreaksRules: such a handler is abandoned in the interrupt, and the machine continues, with the other
 // ticks of the same interrupt.
 func tickBreaksRules(t *suites.T) {
 	old := handler.Limit.Get()

@@ -8,7 +8,7 @@ import (
 	"sonde/ktest/suites"
 )
 
-// faults: code that is not as it was compiled. The hit goes on, the probe is disabled, and the log names
+// faults: code that is not as it was compiled. The hit continues, the probe is disabled, and the log names
 // the program; others run on this CPU afterwards.
 func faults(t *suites.T) {
 	t.Must(detour.Fusing.Store(false)) // its code is changed, which copies would not show

@@ -40,7 +40,7 @@ var row = []struct {
 // results is where results begin.
 const results = 80
 
-// inRow: a program at a function finds each argument where its type has it, and the results behind them.
+// inRow: a program at a function finds each argument where its type has it, and the results after them.
 func inRow(t *suites.T) {
 	for _, r := range row {
 		load := fmt.Sprintf("*(%s *)(r1 + %d)", r.width, r.off)

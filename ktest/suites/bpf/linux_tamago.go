@@ -250,7 +250,7 @@ func (c *calls) run(t *suites.T) {
 	}
 }
 
-// tailsOfLinux: a program that another goes on as at a name of Linux's finds arguments where C has them, and at one
+// tailsOfLinux: a program that another continues as at a name of Linux's finds arguments where C has them, and at one
 // of ours where Go has them.
 func tailsOfLinux(t *suites.T) {
 	next, err := program.NewMap(bpf.MapSpec{Name: "next", Type: bpf.ProgArray, KeySize: 4, ValueSize: 4, MaxEntries: 1})

@@ -20,7 +20,7 @@ func init() {
 	suites.Add("bpf/signals_from_programs", signals)
 }
 
-// signals: a program sends the process that it hits SIGTERM, before that goes on: in its function, in its system
+// signals: a program sends the process that it hits SIGTERM, before that continues: in its function, in its system
 // call, in the kernel's function, and in one that then sleeps. No program does so unless the sysctl allows it.
 func signals(t *suites.T) {
 	t.NeedPrograms()

@@ -19,7 +19,7 @@ func init() {
 	suites.Add("bpf/tail_calls_change", tailCallsChange)
 }
 
-// A chain is programs that go on as each other, with an array of them, and a map in which each counts its hits
+// A chain is programs that continue as each other, with an array of them, and a map in which each counts its hits
 // at its own index.
 type chain struct {
 	counts, next *program.Map
@@ -41,10 +41,10 @@ const bump = `
 	lock *(u64 *)(r7 + 0) += r8
 `
 
-// nowhere is where programs count that do not go on as another one.
+// nowhere is where programs count that do not continue as another one.
 const nowhere = 63
 
-// load loads a program that counts at one index, does more, and goes on as the program at another, which may be none.
+// load loads a program that counts at one index, does more, and continues as the program at another, which may be none.
 func (c *chain) load(t *suites.T, count, next int, more string) *program.Prog {
 	return c.loadText(t, "r6 = r1"+bumpAt(count)+more+fmt.Sprintf("r1 = r6\nr2 = map[idx:1]\nr3 = %d\ncall 12", next)+bumpAt(nowhere)+"r0 = 0\nexit")
 }
@@ -132,7 +132,7 @@ func assembled(t *suites.T, text string) []bpf.Insn {
 	return insns
 }
 
-// tailCallsEnd: a program that goes on as itself ends after 34 runs, or when it has taken as much as one hit may;
+// tailCallsEnd: a program that continues as itself ends after 34 runs, or when it has taken as much as one hit may;
 // that is noted.
 func tailCallsEnd(t *suites.T) {
 	c := newChain(t)
@@ -158,7 +158,7 @@ func tailCallsEnd(t *suites.T) {
 	c.close()
 }
 
-// tailCallsChange: what a program goes on as changes while all CPUs run it, and programs go that others may be in.
+// tailCallsChange: what a program continues as changes while all CPUs run it, and programs go that others may be in.
 // Each hit is counted once.
 func tailCallsChange(t *suites.T) {
 	c := newChain(t)

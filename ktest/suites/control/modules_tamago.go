@@ -36,7 +36,7 @@ var forgetful struct {
 	j            *kprobes.Jprobe
 	late, early  *kprobes.Kprobe
 	entered      atomic.Bool // linger was called
-	inside, stay atomic.Bool // it runs, it should go on
+	inside, stay atomic.Bool // it runs, it should continue
 }
 
 // forgetfulInit registers a probe of each kind, one that it takes back, and one
@@ -85,7 +85,7 @@ func forgotten(since uint64) (all []string) {
 	return all
 }
 
-// logEnd returns where the log goes on.
+// logEnd returns where the log continues.
 func logEnd() (seq uint64) {
 	for rec := range printk.Records() {
 		seq = rec.Seq + 1

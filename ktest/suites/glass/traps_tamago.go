@@ -74,7 +74,7 @@ func boosted(t *suites.T) {
 	})
 }
 
-// emulatedCall: a call pushes the address behind it, and IP is the callee.
+// emulatedCall: a call pushes the address after it, and IP is the callee.
 func emulatedCall(t *suites.T) {
 	s := begin(t, pkg+"Small", first(t, pkg+"Small", insn.Call), 1, true)
 	if got := targets.Small(7); got != 45 {
@@ -169,7 +169,7 @@ func jump(t *suites.T) {
 	})
 }
 
-// takesOver: the handlers behind the one that takes over are not called.
+// takesOver: the handlers after the one that takes over are not called.
 func takesOver(t *suites.T) {
 	over := func(_ *kprobes.Kprobe, r *amd64.Regs) int {
 		var f glass.Frame
@@ -204,7 +204,7 @@ func disabled(t *suites.T) {
 	})
 }
 
-// witness: the code goes on behind the instruction, or behind what the jump replaces.
+// witness: the code continues after the instruction, or after what the jump replaces.
 func witness(t *suites.T) {
 	for _, noJump := range []bool{true, false} {
 		s := begin(t, pkg+"Nine", 0, 1, noJump)

@@ -20,7 +20,7 @@ TEXT ·plainTwin(SB),NOSPLIT|NOFRAME,$0-8
 
 // func deaf(entered, leave *atomic.Uint32) uint64
 // Interrupts are off from before *entered is set. An interrupt that is waiting when
-// *leave is set comes behind the first instruction of opening.
+// *leave is set comes after the first instruction of opening.
 TEXT ·deaf(SB),NOSPLIT|NOFRAME,$0-24
 	MOVQ	8(SP), DX
 	MOVQ	16(SP), CX
@@ -42,8 +42,8 @@ TEXT ·opening(SB),NOSPLIT|NOFRAME,$0
 
 // func inside(entered, pending *atomic.Uint32) uint64
 // Interrupts are off from before *entered is set until *pending, a register of the
-// local APIC, says that the CPU is to stop. STI lets interrupts in behind the next
-// instruction: the CPU stops behind the first instruction of opening. The address is
+// local APIC, says that the CPU is to stop. STI lets interrupts in after the next
+// instruction: the CPU stops after the first instruction of opening. The address is
 // computed, because the optimizer refuses a place that a branch leads into.
 TEXT ·inside(SB),NOSPLIT|NOFRAME,$0-24
 	MOVQ	8(SP), DX

@@ -20,11 +20,11 @@ import (
 func plain() uint64
 
 // deaf sets *entered, keeps interrupts off until *leave is not 0, lets them come
-// behind the first instruction of opening, and returns 1.
+// after the first instruction of opening, and returns 1.
 func deaf(entered, leave *atomic.Uint32) uint64
 
 // inside sets *entered, keeps interrupts off until the bit stopPending is in *pending,
-// lets them come behind the first instruction of opening, and returns 1.
+// lets them come after the first instruction of opening, and returns 1.
 func inside(entered, pending *atomic.Uint32) uint64
 
 func places() (plain, plainTwin, opening, openingTwin uintptr)
@@ -40,7 +40,7 @@ const (
 
 // A hold is a CPU that stands in an interrupt, between two instructions that the
 // case has chosen. It takes other interrupts meanwhile, so that whatever does not
-// wait for a scheduling point goes on.
+// wait for a scheduling point continues.
 type hold struct {
 	ip       atomic.Uint64 // where it stands, 0: nowhere yet
 	released atomic.Bool
@@ -95,7 +95,7 @@ func (h *hold) call(t *suites.T, f func() uint64) uintptr {
 	return uintptr(h.ip.Load())
 }
 
-// callDeaf makes a goroutine call deaf and returns where the CPU is held: behind the first
+// callDeaf makes a goroutine call deaf and returns where the CPU is held: after the first
 // instruction of opening.
 func (h *hold) callDeaf(t *suites.T) uintptr {
 	var id atomic.Int32
@@ -111,7 +111,7 @@ func (h *hold) callDeaf(t *suites.T) uintptr {
 	})
 }
 
-// release lets the CPU go on and checks that it does what it was about to do.
+// release lets the CPU continue and checks that it does what it was about to do.
 func (h *hold) release(t *suites.T) {
 	h.released.Store(true)
 	until(t, "the call to return", h.returned.Load)

@@ -77,7 +77,7 @@ func requests() *atomic.Uint32 {
 	return *(**atomic.Uint32)(unsafe.Pointer(&p)) // Safe because: it is mapped, uncached, for good
 }
 
-// standsInside makes the stop that would write a jump come when a CPU is behind the
+// standsInside makes the stop that would write a jump come when a CPU is past the
 // first instruction of the region. It leaves out the grace period: a CPU that has
 // passed a scheduling point is in no region.
 func standsInside(t *suites.T) {

@@ -24,7 +24,7 @@ func init() {
 const second = 2
 
 // snapshot takes one before each of many waits, which often need no other goroutine. What was freed before a wait is
-// free behind it.
+// free after it.
 func snapshot(t *suites.T) {
 	for range 1000 {
 		s := grace.Now()

@@ -12,7 +12,7 @@ TEXT ·flags(SB),NOSPLIT,$0-8
 
 // func backward() uint64
 //
-// STD, a NOP of 5 bytes, and the flags behind it: by bytes, so that the places are known.
+// STD, a NOP of 5 bytes, and the flags after it: by bytes, so that the places are known.
 TEXT ·backward(SB),NOSPLIT|NOFRAME,$0-8
 	STD
 	BYTE	$0x0f; BYTE $0x1f; BYTE $0x44; BYTE $0x00; BYTE $0x00
@@ -24,7 +24,7 @@ TEXT ·backward(SB),NOSPLIT|NOFRAME,$0-8
 
 // func interruptedBackward() uint64
 //
-// Interrupt vecBackward while DF is set, and the flags behind it.
+// Interrupt vecBackward while DF is set, and the flags after it.
 TEXT ·interruptedBackward(SB),NOSPLIT|NOFRAME,$0-8
 	STD
 	INT	$const_vecBackward

@@ -26,7 +26,7 @@ const vecBackward = 0x92
 type seen struct{ own, probed uint64 }
 
 // directionFlag sets DF, as code of memmove does for a moment, and is hit then. Handlers are Go,
-// and find it clear; what they have interrupted has it before and behind them.
+// and find it clear; what they have interrupted has it before and after them.
 func directionFlag(t *suites.T) {
 	sym, _ := find(t, "backward.abi0")
 	defer func() { t.Must(optprobe.Optimization.Store(true)) }()

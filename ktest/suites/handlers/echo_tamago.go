@@ -14,7 +14,7 @@ import (
 func init() { suites.Add("handlers/log_about_what_logging_uses", echoes) }
 
 // echoes makes a handler log every call of memmove, which printing one line calls several times.
-// That used to go on for ever.
+// That used to continue for ever.
 func echoes(t *suites.T) {
 	k := &kprobes.Kprobe{SymbolName: "runtime.memmove",
 		PreHandler: func(*kprobes.Kprobe, *amd64.Regs) int { printk.Info("echo"); return 0 }}

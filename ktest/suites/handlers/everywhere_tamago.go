@@ -17,7 +17,7 @@ import (
 type attempt struct {
 	violation
 	armed    atomic.Bool
-	survived atomic.Uint64 // times the handler went on behind it
+	survived atomic.Uint64 // times the handler continued after it
 }
 
 func newAttempt(m violation) *attempt { return &attempt{violation: m} }

@@ -122,7 +122,7 @@ func fixesPost(t *suites.T) {
 		FaultHandler: fixer(&calls, &trap)}, &calls, &trap, &got)
 }
 
-// fixesUp makes a handler of k fault in each hit, and go on.
+// fixesUp makes a handler of k fault in each hit, and continue.
 func fixesUp(t *suites.T, k *kprobes.Kprobe, calls, trap *int, got *uint64) {
 	const hits = 10
 	k.Addr = entry(victim)

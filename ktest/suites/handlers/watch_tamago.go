@@ -127,7 +127,7 @@ func faultOnTop(t *suites.T) {
 	var faults, ended atomic.Int32
 	fixing := notifier.Block{Name: "test", Priority: 1, Call: func(r *amd64.Regs, _ uint64) notifier.Action {
 		faults.Add(1)
-		r.IP += 2 // behind UD2
+		r.IP += 2 // after UD2
 		return notifier.Stop
 	}}
 	notifier.Die[amd64.VEC_UD].Register(&fixing)
@@ -157,7 +157,7 @@ func faultOnTop(t *suites.T) {
 }
 
 // machineCheck makes the processor fail while a handler runs. That is not the handler's fault: it used to be
-// abandoned for it, and the kernel went on.
+// abandoned for it, and the kernel continued.
 func machineCheck(t *suites.T) {
 	var checks, fixed atomic.Int32
 	last := notifier.Block{Name: "test", Priority: -1000, Call: func(*amd64.Regs, uint64) notifier.Action {

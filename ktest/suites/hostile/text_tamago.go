@@ -40,7 +40,7 @@ func (s *scene) sysctl() attempt {
 	return attempt{what: fmt.Sprintf("sysctl %.60q = %.60q", name, value), err: sysctl.Set(name, value)}
 }
 
-// cold is a function that nobody calls: modules print whenever theirs is.
+// cold is a function that nothing calls: modules print whenever theirs is.
 //
 //go:noinline
 func cold(n int) int { return n*len(coldWord) + 1 }

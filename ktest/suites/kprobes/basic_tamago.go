@@ -213,7 +213,7 @@ func severalInOrder(t *suites.T) {
 	for i, k := range all {
 		at.Store(0)
 		kprobes.UnregisterKprobe(k)
-		targets.Leaf(1, 2) // the others go on
+		targets.Leaf(1, 2) // the others continue
 		expect(t, k, uint64(i+1), 0)
 	}
 	clean(t)

@@ -136,7 +136,7 @@ var (
 )
 
 // handlersAreAbandoned: what a handler may not do is noticed; the handler ends
-// there, its probe is disabled, and the probed function goes on as if there had
+// there, its probe is disabled, and the probed function continues as if there had
 // been none.
 func handlersAreAbandoned(t *suites.T) {
 	for _, c := range []struct {
@@ -177,7 +177,7 @@ func handlersAreAbandoned(t *suites.T) {
 	clean(t)
 }
 
-// abandonedIsDisarmed: nobody asks for the breakpoint of an abandoned handler any more,
+// abandonedIsDisarmed: nothing asks for the breakpoint of an abandoned handler any more,
 // so it goes by itself.
 func abandonedIsDisarmed(t *suites.T) {
 	k := on(t, "Leaf", func(*amd64.Regs) { *nothere = 1 })

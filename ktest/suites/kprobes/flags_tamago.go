@@ -17,7 +17,7 @@ func init() {
 }
 
 // flagsBehindStep compares the flags at the next instruction with and without a step
-// in front of it. A TF that is left on makes a #DB that nobody takes, and is gone then.
+// in front of it. A TF that is left on makes a #DB that nothing takes, and is gone then.
 func flagsBehindStep(t *suites.T) {
 	s := movAbs(t)
 	var flags atomic.Uint64

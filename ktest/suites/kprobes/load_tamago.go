@@ -221,7 +221,7 @@ func registerStorm(t *suites.T) {
 // none any more when unregistering returns.
 //
 // QEMU before 8.1 can lose a change of code that another CPU translates just
-// then, and go on with the old code for ever, with or without the breakpoint.
+// then, and continue with the old code for ever, with or without the breakpoint.
 func armedAtOnce(t *suites.T) {
 	const mine, calls = 0xabcdef, 10
 	var stop atomic.Bool

@@ -89,8 +89,8 @@ func executions(t *suites.T, s *targets.Shape, fn kallsyms.Symbol, offs []uintpt
 	return sum
 }
 
-// hidesTrap reports whether the trap behind in may not come: that behind STI
-// need not, and QEMU's emulator leaves out the one behind PAUSE.
+// hidesTrap reports whether the trap after in may not come: that after STI
+// need not, and QEMU's emulator leaves out the one after PAUSE.
 func hidesTrap(in *insn.Inst) bool {
 	return in.IsSti() || in.Map == insn.Map1B && in.Opcode == 0x90 && in.Prefix.Has(insn.PF3)
 }

@@ -19,7 +19,7 @@ func init() {
 
 // waitsBesideAnother unregisters a probe while its handler, which a trap or a jump has
 // called, runs on another CPU. The breakpoint or the jump stays, for the other probe
-// there, so nothing is written, and no CPU has to be told of that: only the wait for
+// there, so nothing is written, and no CPU has to be told: only the wait for
 // handlers is left.
 func waitsBesideAnother(t *suites.T) {
 	if cpu.Num() == 1 {

@@ -46,7 +46,7 @@ func putFrames(all []frame.Frame) {
 }
 
 // framesAreWhatTheirAddressSays: the kernel's address of a frame translates to the
-// frame, which is in the heap's window, and nobody else's.
+// frame, which is in the heap's window, and no one else's.
 func framesAreWhatTheirAddressSays(t *suites.T) {
 	before := frame.Kernel.Stats()
 	all := takeFrames(t, 3*frame.BlockSize/frame.Size)

@@ -207,7 +207,7 @@ func staleCandidates(t *suites.T) {
 }
 
 // neighbourTakesOut sets the second probe on each instruction that the detour covers, and on the
-// first one behind: that one leaves the jump alone.
+// first one after it: that one leaves the jump alone.
 func neighbourTakesOut(t *suites.T) {
 	t.OneMachine()
 	offs := boundaries(t, t.Containing(entry(targets.Small)))

@@ -126,7 +126,7 @@ func endless(n uint64) uint64 {
 var sink uint64
 
 // endlessInHandler makes a handler overflow the trap stack by a function that is
-// probed itself. A breakpoint that goes on in a detour used to leave out the
+// probed itself. A breakpoint that continues in a detour used to leave out the
 // stack check that notices.
 func endlessInHandler(t *suites.T) {
 	defer setSysctl(t, "1")

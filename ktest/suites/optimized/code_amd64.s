@@ -46,7 +46,7 @@ TEXT ·divideBy(SB),NOSPLIT,$0-16
 
 // func fill(p *byte, n uint64)
 // Its region is NOP, REP STOSB and MOVL: a CPU is interrupted at its second
-// instruction, one byte behind the first.
+// instruction, one byte after the first.
 TEXT ·fill(SB),NOSPLIT|NOFRAME,$0-16
 	MOVQ	8(SP), DI
 	MOVQ	16(SP), CX

@@ -41,10 +41,10 @@ type element struct {
 
 var elements = []element{{"timers", (*stress).timers}, {"stacks", (*stress).stacks}, {"collector", (*stress).collect}, {"nmis", (*stress).nmis}}
 
-// on reports whether the storm goes on.
+// on reports whether the storm continues.
 func (w *stress) on() bool { return time.Now().Before(w.end) && !w.t.Failed() }
 
-// until reports whether an element goes on: as long as the storm, and on a busy host until
+// until reports whether an element continues: as long as the storm, and on a busy host until
 // enough has happened.
 func (w *stress) until(enough func() bool) bool {
 	return w.on() || !enough() && time.Now().Before(w.end.Add(suites.Limit/2)) && !w.t.Failed()
@@ -116,7 +116,7 @@ func (w *stress) collect() {
 
 // nmis sends one to each CPU in turn. In each a probed function is called: one without a witness,
 // since calls in an NMI may be within handlers or not. NMIs of others come as well, so all are
-// passed on, and those that are nobody's are taken at the end. One that comes while the machine is
+// passed on, and those that belong to no one are taken at the end. One that comes while the machine is
 // stopped is lost.
 func (w *stress) nmis() {
 	var came, wrong atomic.Uint64

@@ -85,7 +85,7 @@ func faultInCopy(t *suites.T) {
 }
 
 // fixesCopy makes a handler call an optimized function that faults in its copy, and
-// a fault-handler fix that. It used to go on in the middle of the jump.
+// a fault-handler fix that. It used to continue in the middle of the jump.
 func fixesCopy(t *suites.T) {
 	const calls = 20
 	word := uint64(4711)
@@ -97,7 +97,7 @@ func fixesCopy(t *suites.T) {
 		r.AX = uint64(uintptr(unsafe.Pointer(&word)))
 		return 1
 	}
-	inner := at(uintptr(fn.Addr)+boundaries(t, fn)[1], pre) // the load is two bytes behind it
+	inner := at(uintptr(fn.Addr)+boundaries(t, fn)[1], pre) // the load is two bytes after it
 	optimized(t, outer, inner)
 	for i := range uint64(calls) {
 		suites.Equal(t, "victim", victim(i), 3*i+3)

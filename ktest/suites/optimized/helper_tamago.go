@@ -151,7 +151,7 @@ func clean(t *suites.T) {
 // setSysctl sets the sysctl.
 func setSysctl(t *suites.T, v string) { t.Must(sysctl.Set(sysctlName, v)) }
 
-// listed returns what the list says behind the symbol of the probe at addr.
+// listed returns what the list says after the symbol of the probe at addr.
 func listed(t *suites.T, addr uintptr) string {
 	list, err := vfs.ReadFile(listFile)
 	t.Must(err)

@@ -183,7 +183,7 @@ func severalAtOnce(t *suites.T) {
 			ks = append(ks, k)
 			next = off + 20
 			if len(ks) == 1 {
-				next = off + 40 // behind the stack check
+				next = off + 40 // after the stack check
 			}
 		}
 		optimize(t)

@@ -95,7 +95,7 @@ func dumpInHandler(t *suites.T) {
 }
 
 // translated asks where each byte of some detours belongs: to the bytes that the
-// jump replaces, or right behind. That is what a report of a trap there shows.
+// jump replaces, or right after. That is what a report of a trap there shows.
 func translated(t *suites.T) {
 	for _, f := range []any{targets.Leaf, targets.Small, targets.Medium, targets.Large, targets.Switch} {
 		k := at(entry(f), pre)

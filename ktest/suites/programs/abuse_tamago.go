@@ -92,7 +92,7 @@ func corrupt(t *suites.T) {
 }
 
 // bombs starts programs that take more and more of something: they are stopped, and other programs
-// go on.
+// continue.
 func bombs(t *suites.T) {
 	need(t, "greedy")
 	for _, c := range []struct{ line, want string }{
@@ -195,7 +195,7 @@ func (b broken) Close() error {
 	return nil
 }
 
-// others: programs that share a file with one that a bug has killed go on.
+// others: programs that share a file with one that a bug has killed continue.
 func others(t *suites.T) {
 	for name, b := range map[string]broken{"/tmp/broken": {}, "/tmp/unclosable": {true}} {
 		if err := vfs.Bind(name, b); err != nil {

@@ -38,7 +38,7 @@ func soak(t *suites.T, d time.Duration) {
 		want[i], _ = run(t, line)
 	}
 	end := time.Now().Add(d)
-	// All go on until the time is over, but each does at least one round, and there is at least one
+	// All continue until the time is over, but each does at least one round, and there is at least one
 	// hit: on a busy host the time may be over before they begin.
 	var hits atomic.Uint64
 	on := func(rounds int) bool {

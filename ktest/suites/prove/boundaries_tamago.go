@@ -197,7 +197,7 @@ func (p *prover) oneByOne(probes []*observer, way string) {
 	}
 }
 
-// fuses reports whether hits run code that changes all that it may: what is wrongly taken to be nobody's makes the
+// fuses reports whether hits run code that changes all that it may: what is wrongly taken to be unused makes the
 // work's results differ.
 func fuses(way string) bool { return way == "fused" || way == "stub" }
 

@@ -25,14 +25,14 @@ type prover struct {
 	out   io.Writer
 	steps []step
 	want  []result // of the steps, without probes
-	next  int      // where to go on if the machine ends
+	next  int      // where to continue if the machine ends
 
 	perGroup int // instructions, see usual
 }
 
 // Run is the command prove.
 //
-// Context: goroutine; nobody else registers probes.
+// Context: goroutine; nothing else registers probes.
 // Errors: ErrUsage.
 func Run(out io.Writer, args []string) error {
 	p := &prover{out: out, steps: steps, perGroup: usual}

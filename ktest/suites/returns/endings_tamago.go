@@ -75,7 +75,7 @@ func goexitThrough(t *suites.T) {
 			unwound(unwoundDepth, runtime.Goexit)
 		}()
 		<-done
-		// The goroutine's end is behind its last deferred call.
+		// The goroutine's end is after its last deferred call.
 		t.Until("the goroutine's end", func() bool { return rp.Ledger().Abandoned == uint64(i+1)*unwoundCalls })
 		suites.Equal(t, "InFlight", rp.Ledger().InFlight, 0)
 	}
@@ -128,7 +128,7 @@ func parkedCall(t *suites.T) {
 }
 
 // unregisteredUnderLoad takes the probe away while calls on all CPUs are
-// anywhere between their first instruction and behind their last.
+// anywhere between their first instruction and after their last.
 func unregisteredUnderLoad(t *suites.T) {
 	var stop atomic.Bool
 	var calls, hits atomic.Uint64

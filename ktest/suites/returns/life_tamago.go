@@ -100,7 +100,7 @@ func exits() string {
 	for _, f := range []func(){
 		func() { runtime.Goexit() },
 		func() { defer func() { recover(); runtime.Goexit() }(); panic("then exit") },
-		func() { // the panic is recovered beyond the Goexit, which goes on
+		func() { // the panic is recovered beyond the Goexit, which continues
 			defer func() { fmt.Fprint(&b, recover(), " ") }()
 			func() {
 				defer func() { panic("while exiting") }()

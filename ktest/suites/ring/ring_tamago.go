@@ -207,7 +207,7 @@ func writersInterrupt(t *suites.T) {
 	}
 }
 
-// readersWait: a goroutine that waits for a ring goes on after a hit.
+// readersWait: a goroutine that waits for a ring continues after a hit.
 func readersWait(t *suites.T) {
 	r, err := ring.New(cpu.Num(), 4<<10)
 	t.Must(err)

@@ -53,7 +53,7 @@ func passed(off bool) uint64 {
 	return after - before
 }
 
-// interruptsOff: code that has turned interrupts off goes on, also when it has been asked to yield.
+// interruptsOff: code that has turned interrupts off continues, also when it has been asked to yield.
 // The next goroutine would run with interrupts off.
 func interruptsOff(t *suites.T) {
 	yielded := 0

@@ -1,6 +1,6 @@
 package targets
 
-// Jumps, calls and returns. A call must leave the address behind the original
+// Jumps, calls and returns. A call must leave the address after the original
 // on the stack, not one in a copy: callee reports what it finds there in R11.
 
 func callee()

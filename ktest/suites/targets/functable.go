@@ -7,7 +7,7 @@ import (
 
 // Func is a Go function with a call of it whose result is known.
 type Func struct {
-	Name string // as the linker has it, behind this package's path
+	Name string // as the linker has it, after this package's path
 	Call func() uint64
 	Want uint64
 	// Calls is how often Call enters the function.

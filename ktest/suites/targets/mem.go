@@ -1,7 +1,7 @@
 package targets
 
 // Loads and stores, above all those relative to RIP, whose displacement a copy
-// must correct. An immediate behind the displacement moves RIP along.
+// must correct. An immediate after the displacement moves RIP along.
 
 func loadRIP()
 func storeRIP()

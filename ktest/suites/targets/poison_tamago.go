@@ -10,7 +10,7 @@ import (
 	"sonde/probe/attach"
 )
 
-// poison is a handler whose code changes all that it may: what is wrongly taken to be nobody's makes results differ.
+// poison is a handler whose code changes all that it may: what is wrongly taken to be unused makes results differ.
 type poison struct{ made int }
 
 func (p *poison) Ready() bool { return true }

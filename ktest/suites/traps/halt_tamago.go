@@ -15,7 +15,7 @@ import (
 
 func init() { suites.Add("traps/nmi_before_a_halt_skips_it", nmiBeforeHalt) }
 
-// nmiBeforeHalt sends NMIs to CPUs that become idle. None may go on at the HLT of an idle CPU: the
+// nmiBeforeHalt sends NMIs to CPUs that become idle. None may continue at the HLT of an idle CPU: the
 // interrupt that was to wake it comes before that, and would be lost.
 func nmiBeforeHalt(t *suites.T) {
 	if cpu.Num() < 2 {

@@ -39,7 +39,7 @@ func init() {
 }
 
 // signalsSeeNoSlot: a signal that comes in a slot is delivered after one step, whose #DB may have been taken where
-// it arrived: the program went on without the signal, until an interrupt found it elsewhere.
+// it arrived: the program continued without the signal, until an interrupt found it elsewhere.
 func signalsSeeNoSlot(t *suites.T) {
 	before := debugTraps()
 	counts(t, "/bin/probed", "leaf", "signals", "signals 0\n", -1)

@@ -82,7 +82,7 @@ func filmStepped(t *suites.T) {
 	t.Must(uprobes.UnregisterUprobe(u))
 }
 
-// filmEmulated: a CALL pushes the address behind it.
+// filmEmulated: a CALL pushes the address after it.
 func filmEmulated(t *suites.T) {
 	r := runFilmed(t)
 	defer r.kill(t)
@@ -166,7 +166,7 @@ func filmGo(t *suites.T) {
 	}
 }
 
-// filmAbandoned: the handler breaks the rules at the recorded hit, and the hit goes on.
+// filmAbandoned: the handler breaks the rules at the recorded hit, and the hit continues.
 func filmAbandoned(t *suites.T) {
 	r := runFilmed(t)
 	defer r.kill(t)

@@ -203,7 +203,7 @@ func twoWithData(t *suites.T) {
 	account(t, probes[2], 1973, 0, 0, 0)
 }
 
-// entryBreaksOff: an entry handler panics: the probe is disabled, the program goes on, the calls before
+// entryBreaksOff: an entry handler panics: the probe is disabled, the program continues, the calls before
 // are in the account, and so are those after it.
 func entryBreaksOff(t *suites.T) {
 	p := need(t, "/bin/probed")
@@ -269,7 +269,7 @@ func killedInEntry(t *suites.T) {
 	account(t, rp, 0, 0, 0, 6)
 }
 
-// entryRegisters: what an entry handler asks for is done behind all of them.
+// entryRegisters: what an entry handler asks for is done after all of them.
 func entryRegisters(t *suites.T) {
 	p := need(t, "/bin/probed")
 	c := newCounter()

@@ -132,7 +132,7 @@ func inside(t *suites.T) {
 }
 
 // goData: the calls of a recursive function have data, while its stack grows and moves, and its goroutines
-// go on in other threads. Odd ones are not wanted.
+// continue in other threads. Odd ones are not wanted.
 func goData(t *suites.T) {
 	p := need(t, "/bin/gothreads")
 	var n, trapped, wrong atomic.Int64

@@ -134,7 +134,7 @@ func running(t *suites.T) {
 	r.kill(t)
 }
 
-// uninterrupted: probes come and go while a program waits in a system call, which goes on.
+// uninterrupted: probes come and go while a program waits in a system call, which continues.
 func uninterrupted(t *suites.T) {
 	p := need(t, "/bin/probed")
 	r := p.start(t, func(*proc.Process) {}, "waits")

@@ -52,7 +52,7 @@ var (
 	sinkChan = make(chan int, 1)
 )
 
-// breakRules: each is abandoned, said in the log, and its probe disabled; the program goes on, and other
+// breakRules: each is abandoned, said in the log, and its probe disabled; the program continues, and other
 // probes count.
 func breakRules(t *suites.T) {
 	defer trapped()()

@@ -57,7 +57,7 @@ func stopAndGo(t *suites.T, p *proc.Process, done func() bool) (stops, conts *at
 }
 
 // stoppedInSlowHandlers: hits are as many as the program's own counter says, at each hit,
-// while its process is stopped and goes on at any time; and so when it is killed.
+// while its process is stopped and continues at any time; and so when it is killed.
 func stoppedInSlowHandlers(t *suites.T) {
 	t.NeedPrograms()
 	const path = "/counts-for-ever"

@@ -31,7 +31,7 @@ func init() {
 }
 
 // stuck: a handler that never returns keeps the thread, but not the process from being
-// killed; other threads, other processes, and whoever unregisters the probe go on.
+// killed; other threads, other processes, and whoever unregisters the probe continue.
 func stuck(t *suites.T, blocked bool) {
 	p := need(t, "/bin/probed")
 	var over, returned atomic.Bool
@@ -77,7 +77,7 @@ func stuck(t *suites.T, blocked bool) {
 }
 
 // keepsCPU: a handler that loops without calling anything would stop the collector, and with
-// it everything. It is ended, its probe disabled, and the program goes on.
+// it everything. It is ended, its probe disabled, and the program continues.
 func keepsCPU(t *suites.T) {
 	p := need(t, "/bin/probed")
 	var over atomic.Bool
@@ -164,7 +164,7 @@ func panicsAtReturn(t *suites.T) {
 	}
 }
 
-// endsGoroutine: the program cannot go on, and ends as if it had been killed.
+// endsGoroutine: the program cannot continue, and ends as if it had been killed.
 func endsGoroutine(t *suites.T) {
 	p := need(t, "/bin/probed")
 	u := &uprobes.Uprobe{Handler: func(*uprobes.Uprobe, *amd64.Regs) { runtime.Goexit() }}

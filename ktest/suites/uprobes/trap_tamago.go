@@ -151,7 +151,7 @@ func vectors(t *suites.T) {
 	}
 }
 
-// setsIP: to where the program goes on, and to what no program can have.
+// setsIP: to where the program continues, and to what no program can have.
 func setsIP(t *suites.T) {
 	t.NeedPrograms()
 	code := slices.Concat(slices.Repeat([]byte{0x90}, 30), []byte{0xeb, 0xe0, 0xfa, 0xeb, 0xfe}) // nops; jmp to the first; cli; jmp to itself
@@ -267,7 +267,7 @@ func called() int { return inner }
 
 var inner int
 
-// hitsKernelProbe: the innermost handler is to blame, and the outer one goes on.
+// hitsKernelProbe: the innermost handler is to blame, and the outer one continues.
 func hitsKernelProbe(t *suites.T) {
 	defer trapped()()
 	p := need(t, "/bin/probed")

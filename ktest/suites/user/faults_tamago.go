@@ -102,7 +102,7 @@ func pageFaults(t *suites.T) {
 		}
 		expect(t, "it", s, 5*(i+1))
 	}
-	c.Regs.IP, c.Regs.CX = codeAt, 1 // SI is behind the last page
+	c.Regs.IP, c.Regs.CX = codeAt, 1 // SI is after the last page
 	if e, err := serve(c, s); e != amd64.VEC_PF || !errors.Is(err, space.ErrNotMapped) || c.CR2 != dataAt+manyPages*pageSize {
 		t.Errorf("%s: %v", what(c, e), err)
 	}

@@ -17,7 +17,7 @@ import (
 
 func pieces() (calls, spin, keeps, reads, shows, bases uintptr)
 
-// piece returns the code for ring 3 that begins at addr, and int3 behind it.
+// piece returns the code for ring 3 that begins at addr, and int3 after it.
 func piece(t *suites.T, addr uintptr) []byte {
 	sym, ok := kallsyms.Kernel().At(uint64(addr))
 	if !ok {

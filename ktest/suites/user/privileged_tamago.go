@@ -138,7 +138,7 @@ func ofXGETBV() ring3.Event {
 // instructions that do nothing, in ring 3 too, and reads the operand of VMX instructions before it
 // reports that there is no VMX. Neither changes anything of the kernel's, which is checked as well.
 var byEmulator = map[string]ring3.Event{
-	"invd": ring3.SystemCall, "wbinvd": ring3.SystemCall, // the instruction behind it
+	"invd": ring3.SystemCall, "wbinvd": ring3.SystemCall, // the instruction after it
 	"vmptrld": amd64.VEC_PF, "vmclear": amd64.VEC_PF, "vmxon": amd64.VEC_PF,
 }
 

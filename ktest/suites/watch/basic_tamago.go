@@ -77,7 +77,7 @@ func lengths(t *suites.T) {
 	}
 }
 
-// registering reads what is to be watched: another watchpoint there used to be told of it.
+// registering reads what is to be watched: another watchpoint there used to be called for it.
 func registering(t *suites.T) {
 	var s, others seen
 	reg := on(t, wordAt(), 8, kwatch.ReadWrite, s.hit)

@@ -288,7 +288,7 @@ func breakRules(t *suites.T) {
 }
 
 // neverReturns: a handler loops, on one CPU after the other. It is ended as a probe's handler is,
-// and the code that it interrupted goes on.
+// and the code that it interrupted continues.
 func neverReturns(t *suites.T) {
 	const limit = "debug.kprobes-handler-limit-ms"
 	t.Must(sysctl.Set(limit, "300"))

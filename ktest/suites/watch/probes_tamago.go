@@ -58,7 +58,7 @@ func watched(t *suites.T, typ kwatch.Type, next func(ip uintptr) bool, f func())
 	}
 }
 
-// behindInc reports whether ip is behind incWord's INCQ, which is all it has but a RET.
+// behindInc reports whether ip is after incWord's INCQ, which is all it has but a RET.
 func behindInc(ip uintptr) bool { return ip > incAt && ip < incAt+10 && *code(ip) == 0xc3 }
 
 func inStep(t *suites.T) {
@@ -160,7 +160,7 @@ func executeProbed(t *suites.T) {
 
 // executeUnderJump: what a jump covers is watched, before the jump comes or after.
 func executeUnderJump(t *suites.T) {
-	const inside = 2 // behind XORL
+	const inside = 2 // after XORL
 	k := probe(t, pairAt, false)
 	for _, first := range []bool{false, true} {
 		var s seen
@@ -242,7 +242,7 @@ func staleBits(t *suites.T) {
 	}
 }
 
-// strays returns how many messages the log has about debug traps that nobody takes.
+// strays returns how many messages the log has about debug traps that nothing takes.
 func strays(t *suites.T) int {
 	var log strings.Builder
 	t.Must(printk.Dmesg(&log, printk.LevelDebug))

@@ -295,7 +295,7 @@ func programLeavesNoBits(t *suites.T) {
 }
 
 // programHandlerLoops: a handler that loops without calling anything would stop the collector, and with
-// it everything. It is ended, and the program goes on.
+// it everything. It is ended, and the program continues.
 func programHandlerLoops(t *suites.T) {
 	t.NeedPrograms()
 	const path = "/counts"
