@@ -60,7 +60,7 @@ func dataOf(process *proc.Process) iter.Seq2[int, *point] {
 
 // executes reports whether the execution of what is at addr in process is watched. If another process
 // watches that, too, both watchpoints are reported; if this one's is not, the other's has come after the
-// hit, in the place of one on data, and the instruction has yet to be told of.
+// hit, in the place of one on data, and the instruction has yet to be reported.
 func executes(process *proc.Process, addr uintptr) bool {
 	for n := range points {
 		q := points[n].Load()

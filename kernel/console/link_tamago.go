@@ -17,7 +17,7 @@ import (
 type Link struct {
 	port *serial.Port
 	in   input
-	rest func([]byte) // gets what arrives and is no message; nil: nobody does
+	rest func([]byte) // gets what arrives and is no message; nil: nothing does
 
 	sending *sync.Mutex
 	out     []byte // guarded by sending

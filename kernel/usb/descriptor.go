@@ -97,7 +97,7 @@ func readConfig(d Device) (config, error) {
 	return parseConfig(b[:n]), nil
 }
 
-// parseConfig reads the descriptors in b, one behind the other. What comes after one whose length cannot be is left out,
+// parseConfig reads the descriptors in b, one after the other. What comes after one whose length cannot be is left out,
 // and so are endpoints without an interface.
 func parseConfig(b []byte) config {
 	c := config{value: b[5]}

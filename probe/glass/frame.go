@@ -41,7 +41,7 @@ const (
 	Calls            // the system call number a is about to be made in place of the program's instruction
 	Called           // that is done
 	Died             // the thread has ended in the hit
-	Leaves           // a witness after the probed code has seen it go on
+	Leaves           // a witness after the probed code has seen it continue
 )
 
 // Roles of handlers.

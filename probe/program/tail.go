@@ -13,7 +13,7 @@ import (
 // Program arrays: at each index a word for each view of registers (version), where the program is entered
 // that has this view; 0: there is none. A program that continues as another one stays with its view.
 
-// A family is the programs that can go on as each other: they find the same context.
+// A family is the programs that can continue as each other: they find the same context.
 type family struct {
 	kind     bpf.Type
 	function string // of Tracing programs
@@ -62,7 +62,7 @@ func (p *Prog) joins(maps ...*Map) error {
 	return nil
 }
 
-// PutProg has programs that go on as the one at an index go on as p; nil: as none. The array holds p. It is
+// PutProg has programs that continue as the one at an index continue as p; nil: as none. The array holds p. It is
 // emptied when nothing holds the array any more but programs.
 //
 // Errors: EINVAL the map is another kind, or for other programs; E2BIG there is no such index; ENOENT there is

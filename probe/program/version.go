@@ -25,7 +25,7 @@ type version struct {
 	metered uintptr // 0: not made
 	held    uintptr
 	soft    uintptr // of the code for places that may call it in a goroutine: a func value points here
-	tail    uintptr // of the code for programs that go on as it
+	tail    uintptr // of the code for programs that continue as it
 	image   *jit.Image
 }
 

@@ -53,7 +53,7 @@
 //
 //	0 R13  8 R15  16 IP  24 CS  32 FLAGS  40 SP  48 SS
 //
-// It looks for the Break at IP, and goes on at its Code, or at known if it is not where one looks first. What
+// It looks for the Break at IP, and continues at its Code, or at known if it is not where one looks first. What
 // it reads is the kernel's, and cannot be watched.
 TEXT ·fromBreak(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	MOVQ	(R3+ring3_Context)(GS), R13

@@ -62,7 +62,7 @@ func (c *Controller) drain() (some bool) {
 
 // queue puts TRBs into a ring, rings the doorbell, and returns where the events about them will arrive.
 func (c *Controller) queue(r *ring, slot, endpoint int, all ...trb) (done chan trb, addresses []uint64) {
-	done = make(chan trb, len(all)) // each is told of once
+	done = make(chan trb, len(all)) // each is reported once
 	c.mu.Lock()
 	for _, t := range all {
 		pa := r.put(t)

@@ -22,7 +22,7 @@ const (
 	CRCR     = 0x18
 	DCBAAP   = 0x30
 	CONFIG   = 0x38
-	PORTSC   = 0x400 // of port 1; the next is portBytes behind
+	PORTSC   = 0x400 // of port 1; the next is portBytes after
 
 	portBytes = 0x10
 

@@ -28,7 +28,7 @@ type Program struct {
 // languages are those whose source is shown: a program may name any file of this host.
 var languages = []string{".go", ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".s", ".S", ".rs"}
 
-// functions returns the names of functions, as scripts have them behind uprobe.
+// functions returns the names of functions, as scripts have them after uprobe.
 func (p *Program) functions() []string {
 	p.open.Do(func() { p.wrong = p.read() })
 	var all []string
@@ -160,7 +160,7 @@ func (p *Program) lines(s elf.Symbol) (file string, begin int, at map[int]uint64
 	return file, begin, at, nil
 }
 
-// program returns the program that a place is in, and what is behind its name; nil: the place is in the kernel.
+// program returns the program that a place is in, and what is after its name; nil: the place is in the kernel.
 func (s *Server) program(place string) (p *Program, rest string) {
 	for _, p := range s.Programs {
 		if rest, ok := strings.CutPrefix(place, p.Guest+":"); ok {
