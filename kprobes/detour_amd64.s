@@ -80,7 +80,7 @@ take: \
 // other places have in place of that probe calls onDetour: see others (point.go). A changed
 // IP is ignored: kprobes.txt §1.4, note.
 //
-// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go c31645efed7f, asm fd3fc8177aad.
+// Mirrors onDetour, (*state).begins, onBreakpoint, (*state).begin, (*state).end: go ce86ce3d100d, asm fd3fc8177aad.
 TEXT ·detour(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 slow:
 	LEAQ	REGS(SP), AX

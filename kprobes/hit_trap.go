@@ -139,7 +139,8 @@ func onDetour(r *amd64.Regs, pt *point) {
 		r.IP = uint64(pt.resume.Load())
 		return
 	}
-	st.soft++ // first: see drainJumps
+	st.phase = pre
+	st.soft++ // before the list is read: see drainJumps
 	st.listed = st.soft
 	st.begins(pt, r)
 	r.IP = uint64(pt.Addr) + 1
@@ -167,6 +168,7 @@ func callOthers(_ *Kprobe, r *amd64.Regs) int {
 	} else {
 		onDetourEager(r, pt)
 	}
+	st.phase = pre // until the code of the hit has read what follows: an interrupt's hit would leave its own
 	st.point = uintptr(unsafe.Pointer(&nowhere))
 	return 0
 }
