@@ -20,13 +20,17 @@ const (
 // A pace is how often the records are looked at: it is what a script costs that waits.
 type pace struct {
 	hits  bool          // make records, not only intervals
-	every time.Duration // the shortest interval; 0: there is none
+	every time.Duration // the only interval; 0: there is none, or there are several
 	quiet time.Duration // since the last record
 	looks int           // since then
 }
 
-// paceOf is that of a script with intervals of this length at least.
-func paceOf(u *lang.Unit, every time.Duration) pace {
+// paceOf is that of a script with these intervals.
+func paceOf(u *lang.Unit, intervals []time.Duration) pace {
+	var every time.Duration
+	if len(intervals) == 1 {
+		every = intervals[0]
+	}
 	hits := slices.ContainsFunc(u.Actions, func(a *lang.Action) bool { return !once(a.Point) && a.Point.Provider != "interval" })
 	return pace{hits: hits, every: every}
 }

@@ -13,26 +13,27 @@ func TestPace(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
 		providers []string
-		every     time.Duration
+		intervals []time.Duration
 		found     []bool // by which looks
 		want      []time.Duration
 	}{
-		{[]string{"interval", "kprobe"}, 500 * ms, []bool{false, true}, []time.Duration{period, period}},
-		{[]string{"interval", "begin", "end"}, 500 * ms, []bool{false, true, false, true}, []time.Duration{490 * ms, 490 * ms, period, 490 * ms}},
-		{[]string{"interval"}, 500 * ms, make([]bool, 6), []time.Duration{490 * ms, period, period, period, restPeriod, restPeriod}},
-		{[]string{"interval"}, 20 * ms, []bool{false, true}, []time.Duration{restPeriod, restPeriod}},
+		{[]string{"interval", "kprobe"}, []time.Duration{500 * ms}, []bool{false, true}, []time.Duration{period, period}},
+		{[]string{"interval", "begin", "end"}, []time.Duration{500 * ms}, []bool{false, true, false, true}, []time.Duration{490 * ms, 490 * ms, period, 490 * ms}},
+		{[]string{"interval"}, []time.Duration{500 * ms}, make([]bool, 6), []time.Duration{490 * ms, period, period, period, restPeriod, restPeriod}},
+		{[]string{"interval", "interval"}, []time.Duration{2000 * ms, 3000 * ms}, []bool{false, true}, []time.Duration{restPeriod, restPeriod}},
+		{[]string{"interval"}, []time.Duration{20 * ms}, []bool{false, true}, []time.Duration{restPeriod, restPeriod}},
 	} {
 		u := new(lang.Unit)
 		for _, p := range c.providers {
 			u.Actions = append(u.Actions, &lang.Action{Point: &lang.Point{Provider: p}})
 		}
-		p := paceOf(u, c.every)
+		p := paceOf(u, c.intervals)
 		var got []time.Duration
 		for _, found := range c.found {
 			got = append(got, p.next(found))
 		}
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%v each %v: %v, want %v", c.providers, c.every, got, c.want)
+			t.Errorf("%v each %v: %v, want %v", c.providers, c.intervals, got, c.want)
 		}
 	}
 	p := pace{hits: true}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -50,17 +51,18 @@ type Options struct {
 // session is a script that runs.
 type session struct {
 	*Options
-	maps   []*program.Map
-	progs  []*program.Prog
-	specs  []*bpf.MapSpec
-	probes int
-	seen   uint64        // records
-	key    []byte        // of the first map, for control
-	words  []byte        // its value
-	every  time.Duration // the shortest interval; 0: there is none
-	ended  bool          // exit() was called
-	self   uint64        // the goroutine that prints; 0: it counts like others
-	pid    int           // whose stack is being printed; 0: of no process
+	maps      []*program.Map
+	progs     []*program.Prog
+	specs     []*bpf.MapSpec
+	probes    int
+	seen      uint64     // records
+	mu        sync.Mutex // the command counts, too
+	key       []byte     // of the first map, for control; guarded by mu
+	words     []byte     // its value; guarded by mu
+	intervals []time.Duration
+	ended     bool   // exit() was called
+	self      uint64 // the goroutine that prints; 0: it counts like others
+	pid       int    // whose stack is being printed; 0: of no process
 
 	speculations out.Speculations
 }
@@ -145,8 +147,8 @@ func (s *session) attach() error {
 		if err != nil {
 			return s.Unit.Explain(p, -1, err.Error())
 		}
-		if p.Point.Provider == "interval" && (s.every == 0 || places[0].Period < s.every) {
-			s.every = places[0].Period
+		if p.Point.Provider == "interval" {
+			s.intervals = append(s.intervals, places[0].Period)
 		}
 		link, err := link(&c, s.progs[i], p.Target, places, s.hears(p), s.Unit.Settings.MaxProbes-s.probes)
 		if errors.Is(err, syscall.E2BIG) {
@@ -222,19 +224,22 @@ func (s *session) wait() (interrupted bool, err error) {
 		s.count(true)
 	}
 	speaks := s.speaks()
-	pace := paceOf(s.Unit, s.every)
+	pace := paceOf(s.Unit, s.intervals)
+	found := false
 	for !s.ended {
 		seen := s.seen
 		more, err := s.drainSome()
 		if err != nil || s.ended {
 			return false, err
 		}
+		found = found || s.seen != seen
 		var look <-chan time.Time // never: the tool would count what it does itself
 		switch {
 		case more:
 			look = time.After(0)
 		case speaks:
-			look = time.After(pace.next(s.seen != seen))
+			look = time.After(pace.next(found))
+			found = false
 		}
 		select {
 		case <-s.Interrupt:
@@ -310,6 +315,8 @@ func (s *session) end(interrupted bool) error {
 // control sets a word of the first map. It allocates only the first time, since the script may count that.
 func (s *session) control(offset int, value uint64) {
 	m := s.maps[lang.ControlMap]
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.key == nil {
 		s.key, s.words = make([]byte, m.Spec.KeySize), make([]byte, m.Spec.ValueSize)
 	}
