@@ -119,15 +119,12 @@ func (p *Program) lines(s elf.Symbol) (file string, begin int, at map[int]uint64
 	if err != nil {
 		return "", 0, nil, err
 	}
-	end := int(^uint(0) >> 1)
-	var begins []int
+	var inlined [][2]uint64
 	for e, _ := r.Next(); e != nil && e.Tag != dwarf.TagCompileUnit; e, _ = r.Next() {
-		line, _ := e.Val(dwarf.AttrDeclLine).(int64)
-		if e.Tag == dwarf.TagSubprogram && line > 0 {
-			begins = append(begins, int(line))
-			if low, _ := e.Val(dwarf.AttrLowpc).(uint64); low == s.Value {
-				begin = int(line)
-			}
+		if low, _ := e.Val(dwarf.AttrLowpc).(uint64); e.Tag == dwarf.TagSubprogram && low == s.Value {
+			line, _ := e.Val(dwarf.AttrDeclLine).(int64)
+			begin, inlined = int(line), p.inlined(r, e)
+			break
 		}
 		r.SkipChildren()
 	}
@@ -138,7 +135,8 @@ func (p *Program) lines(s elf.Symbol) (file string, begin int, at map[int]uint64
 	var e dwarf.LineEntry
 	at = map[int]uint64{}
 	for lines.Next(&e) == nil {
-		if e.EndSequence || !e.IsStmt || e.File == nil || e.Line == 0 || e.Address < s.Value || e.Address >= s.Value+s.Size {
+		if e.EndSequence || !e.IsStmt || e.File == nil || e.Line == 0 || e.Address < s.Value || e.Address >= s.Value+s.Size ||
+			slices.ContainsFunc(inlined, func(r [2]uint64) bool { return e.Address >= r[0] && e.Address < r[1] }) {
 			continue
 		}
 		if file == "" {
@@ -148,16 +146,31 @@ func (p *Program) lines(s elf.Symbol) (file string, begin int, at map[int]uint64
 			at[e.Line] = e.Address
 		}
 	}
-	for _, n := range begins {
-		if n > begin {
-			end = min(end, n)
-		}
-	}
-	maps.DeleteFunc(at, func(n int, _ uint64) bool { return n < begin || n >= end })
 	if len(at) == 0 {
 		return "", 0, nil, errors.New("no lines")
 	}
 	return file, begin, at, nil
+}
+
+// inlined returns where the code of others is in function e, to which r has come.
+func (p *Program) inlined(r *dwarf.Reader, e *dwarf.Entry) (all [][2]uint64) {
+	deep := 0
+	for ; e != nil; e, _ = r.Next() {
+		switch {
+		case e.Tag == 0:
+			deep--
+		case e.Tag == dwarf.TagInlinedSubroutine:
+			ranges, _ := p.dwarf.Ranges(e)
+			all = append(all, ranges...)
+			r.SkipChildren()
+		case e.Children:
+			deep++
+		}
+		if deep == 0 {
+			break
+		}
+	}
+	return all
 }
 
 // program returns the program that a place is in, and what is after its name; nil: the place is in the kernel.

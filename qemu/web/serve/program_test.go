@@ -15,7 +15,7 @@ import (
 func built(t *testing.T, compiler ...string) *Program {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "steps")
-	c := exec.Command(compiler[0], append(compiler[1:], "-o", file, "testdata/steps"+map[bool]string{true: "/main.go", false: ".c"}[compiler[0] == "go"])...)
+	c := exec.Command(compiler[0], append(compiler[1:], "-o", file, "./testdata/steps"+map[bool]string{true: "", false: ".c"}[compiler[0] == "go"])...)
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

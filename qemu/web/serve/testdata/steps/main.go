@@ -1,8 +1,8 @@
 // Command steps prints how many steps some numbers take to one.
 package main
 
-import "fmt"
-
+// A walk is a way to one, as far as it has been
+// gone.
 type walk struct{ steps int }
 
 //go:noinline
@@ -21,7 +21,7 @@ func main() {
 	for n := 1; n <= 6; n++ {
 		w := new(walk)
 		w.to1(n)
-		fmt.Println(n, w.steps)
+		show(n, w.steps)
 	}
 }
 
