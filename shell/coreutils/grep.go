@@ -39,7 +39,7 @@ var grep = &Command{
 	},
 }
 
-// patternOf is what grep's argument means.
+// patternOf is what grep's argument means. Of several matches at a place it has the longest, as POSIX says.
 //
 // Errors: it is no regular expression.
 func patternOf(text string, opts Opts) (*regexp.Regexp, error) {
@@ -52,7 +52,11 @@ func patternOf(text string, opts Opts) (*regexp.Regexp, error) {
 	if opts.Given('i') {
 		text = "(?i)" + text
 	}
-	return regexp.Compile(text)
+	re, err := regexp.Compile(text)
+	if err == nil {
+		re.Longest()
+	}
+	return re, err
 }
 
 // extended makes an extended regular expression of a basic one (POSIX, Base Definitions 9.3, and GNU's
