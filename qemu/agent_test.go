@@ -211,7 +211,11 @@ func million(t *testing.T, a *serve.Agent) {
 			ended <- err
 		}()
 		for range 2 {
-			<-counts
+			select {
+			case <-counts:
+			case <-ctx.Done():
+				t.Fatal("nothing is counted")
+			}
 		}
 		counting := make(chan int, 1)
 		go func() {

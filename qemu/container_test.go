@@ -38,7 +38,7 @@ func TestContainerIsBuilt(t *testing.T) {
 			succeeds(t, "debootstrap", "--variant=minbase", "bookworm", root)
 			proc := filepath.Join(root, "proc") // by which the go command finds its library
 			succeeds(t, "mount", "-t", "proc", "proc", proc)
-			t.Cleanup(func() { succeeds(t, "umount", proc) })
+			t.Cleanup(func() { succeeds(t, "umount", "-l", proc) })
 		case "RUN":
 			succeeds(t, "chroot", root, "sh", "-c", rest)
 		case "COPY":

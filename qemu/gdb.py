@@ -14,8 +14,8 @@ import re
 import gdb
 from gdb.unwinder import Unwinder
 
-TRAP_CALL = re.compile(rb"\x48\x8d\x84\x24(.{4})(?:\x4c\x89\xfb)?\x31\xed\xff[\x12\xd1]$", re.DOTALL)
-SOFT_CALL = re.compile(rb"(?:\xff[\x12\xd1]|\x65\xff\x14\x25.{4})$", re.DOTALL)
+TRAP_CALL = re.compile(rb"\x48\x8d\x84\x24(.{4})(?:\x4c\x89\xfb)?\x31\xed\xff[\x12\xd1]\Z", re.DOTALL)
+SOFT_CALL = re.compile(rb"(?:\xff[\x12\xd1]|\x65\xff\x14\x25.{4})\Z", re.DOTALL)
 DETOUR_LEAQ = re.compile(rb"\x48\x8d[\x84\x9c]\x24(..\x00\x00)", re.DOTALL)
 SOFT, FAR = ("sonde/kprobes.late", "sonde/kprobes.trampoline"), 256
 

@@ -13,7 +13,13 @@ func TestInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a browser")
 	}
-	if _, err := exec.LookPath("chromium"); err != nil {
+	chromium := ""
+	for _, name := range []string{"google-chrome", "chromium-browser", "chromium"} {
+		if path, err := exec.LookPath(name); err == nil {
+			chromium = path
+		}
+	}
+	if chromium == "" {
 		t.Skip("skipped: no chromium")
 	}
 	load := exec.Command("go", "mod", "download")
@@ -31,7 +37,7 @@ func TestInBrowser(t *testing.T) {
 	}
 	defer s.Close()
 	c := exec.Command("go", "test", "-vet=off", "-count=1", "-v", ".")
-	c.Dir, c.Env = "browser", append([]string{"SONDE_PAGE=" + address, "SONDE_REPLAY=" + file}, os.Environ()...) // which may name others
+	c.Dir, c.Env = "browser", append([]string{"SONDE_PAGE=" + address, "SONDE_REPLAY=" + file, "SONDE_CHROMIUM=" + chromium}, os.Environ()...) // which may name others
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Error(err)

@@ -60,7 +60,7 @@ func (k *recorded) Kernel() (serve.Hello, bool) {
 	return serve.Hello{Version: "(recorded)", CPUs: 2, Boot: k.boot}, k.here
 }
 
-// reboot ends the kernel, which is back a second later.
+// reboot ends the kernel, which is back after as long as a boot takes.
 func (k *recorded) reboot() {
 	for _, here := range []bool{false, true} {
 		k.mu.Lock()
@@ -69,7 +69,7 @@ func (k *recorded) reboot() {
 		}
 		k.mu.Unlock()
 		k.changed()
-		time.Sleep(time.Second)
+		time.Sleep(3 * time.Second)
 	}
 }
 
