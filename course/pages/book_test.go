@@ -29,7 +29,7 @@ const fence = "```"
 func TestMakeBook(t *testing.T) {
 	root := write(t, map[string]string{
 		"course/book/00-a.md": "# 0. A <b>\n\nThe *first* `page`\nsays this.\n\n[docs](../../docs/d.md#x) and `k/f.go` and `k/`, [k](../../k)\n\n" +
-			fence + "sonde run smp=2\nls <x>\nps\n" + fence + "\n\n" + fence + "go file=k/f.go\nvar x int\n" + fence + "\n",
+			fence + "sonde run smp=2\nls <x>\nbt -e 'x\n y' \\\n -c 'a;b'\nwhile read x; do\n echo \"it's\"\ndone\nps\n" + fence + "\n\n" + fence + "go file=k/f.go\nvar x int\n" + fence + "\n",
 		"course/book/01-b.md": "# 1. B\n\n| a |\n|---|\n| 1 |\n",
 		"course/book/doc.go":  "package book\n",
 		"course/porting.md":   "# C to Go\n\nA table.\n",
@@ -44,7 +44,7 @@ func TestMakeBook(t *testing.T) {
 	}
 	for name, words := range map[string][]string{
 		"index.html":            {`<a href="course/book/00-a.html">0. A &lt;b&gt;</a>`, "The first page says this.", `<a href="course/porting.html">C to Go</a>`},
-		"course/book/00-a.html": {`href="../../docs/d.html#x"`, `<a href="../../k/f.go.html"><code>k/f.go</code></a>`, "<code>ls &lt;x&gt;\n</code><code>ps\n</code>", "2 CPUs", `href="../../k/f.go.html#L3"`, `rel="next" href="../../course/book/01-b.html"`},
+		"course/book/00-a.html": {`href="../../docs/d.html#x"`, `<a href="../../k/f.go.html"><code>k/f.go</code></a>`, "<code>ls &lt;x&gt;\n</code><code>bt -e &#39;x\n</code><code class=\"more\"> y&#39; \\\n</code><code class=\"more\"> -c &#39;a;b&#39;\n</code><code>while read x; do\n</code><code class=\"more\"> echo &#34;it&#39;s&#34;\n</code><code class=\"more\">done\n</code><code>ps\n</code>", "2 CPUs", `href="../../k/f.go.html#L3"`, `rel="next" href="../../course/book/01-b.html"`},
 		"course/book/01-b.html": {"<table>", `rel="prev"`},
 		"docs/d.html":           {`class="output"`, `id="x"`},
 		"docs/p/q.svg":          {"<svg/>"},

@@ -131,8 +131,17 @@ func (p *page) fenced(w util.BufWriter, source []byte, n ast.Node, entering bool
 			class = "host"
 		}
 		fmt.Fprintf(w, "<pre tabindex=\"0\" class=\"%s\">", class)
+		command := "" // its lines until now
 		for line := range strings.Lines(body.String()) {
-			fmt.Fprintf(w, "<code>%s</code>", template.HTMLEscapeString(line))
+			if command == "" {
+				w.WriteString("<code>")
+			} else {
+				w.WriteString("<code class=\"more\">")
+			}
+			fmt.Fprintf(w, "%s</code>", template.HTMLEscapeString(line))
+			if command += line; !unfinished(command) {
+				command = ""
+			}
 		}
 		w.WriteString("</pre>")
 	} else {
@@ -146,6 +155,19 @@ var (
 	fileOf = regexp.MustCompile(`\bfile=(\S+)`)
 	smpOf  = regexp.MustCompile(`\bsmp=(\d+)`)
 )
+
+var (
+	quoted = regexp.MustCompile(`'[^']*'|"(?:[^"\\]|\\.)*"|\\[^\n]`)
+	opened = regexp.MustCompile(`(?m)(?:^|[;|&]|\b(?:do|then|else)\s)\s*(?:while|until|for|if|case)\s`)
+	closed = regexp.MustCompile(`(?m)(?:^|;)\s*(?:done|fi|esac)\b`)
+)
+
+// unfinished reports whether the shell would ask for another line of a command: a quote, a line, a loop or a case is not
+// at its end.
+func unfinished(command string) bool {
+	rest := quoted.ReplaceAllString(command, "x")
+	return strings.ContainsAny(rest, `'"`) || strings.HasSuffix(rest, "\\\n") || len(opened.FindAllString(rest, -1)) > len(closed.FindAllString(rest, -1))
+}
 
 // launcher begins a command of the host.
 const launcher = "go run ./qemu "
