@@ -34,6 +34,12 @@ var assembly = []Mutant{
 		Why: "the return probe behind a kprobe that was abandoned is not entered",
 	},
 	{
+		Name: "idle-before-the-list-has-ended", In: "kprobes.callOthers",
+		Old: "st.phase = pre //", New: "//",
+		By:  kernel(2, "optimized/interrupt_with_a_return_probe_at_the_end_of_a_list"),
+		Why: "an interrupt's hit leaves its return probe to the hit of a list",
+	},
+	{
 		Name: "alone-although-in-a-list", In: "kprobes.(*state).alone",
 		Old: " && st.listed != st.soft", New: "",
 		By:  kernel(1, "optimized/handlers_that_break_the_rules"),

@@ -7,7 +7,9 @@ import (
 	"sync/atomic"
 
 	"sonde/arch/amd64"
+	"sonde/arch/amd64/trap"
 	"sonde/kernel/cpu"
+	"sonde/kernel/goruntime"
 	"sonde/kernel/vfs"
 	"sonde/kprobes"
 	"sonde/ktest/suites"
@@ -24,6 +26,7 @@ func init() {
 	suites.Add("optimized/disabled_probe_has_no_jump", disabled)
 	suites.Add("optimized/enabled_file_takes_jumps_out", enabledFile)
 	suites.Add("optimized/list_gets_shorter_during_a_hit", getsShorter)
+	suites.Add("optimized/interrupt_with_a_return_probe_at_the_end_of_a_list", interruptAtTheEnd)
 }
 
 // several sets kprobes and a return probe at one entry: handlers are called in order of
@@ -281,5 +284,59 @@ func enabledFile(t *suites.T) {
 	}
 	kprobes.UnregisterKprobes([]*kprobes.Kprobe{k, off})
 	account(t, k, "Leaf", 10, 0)
+	clean(t)
+}
+
+// vecBystander is an interrupt whose handler calls bystander.
+const vecBystander = 0x91
+
+// interruptAtTheEnd sends interrupts, in which a kprobe and a return probe are hit, to a CPU that hits a list: wherever one
+// comes, the return probe is entered for its own calls alone.
+func interruptAtTheEnd(t *suites.T) {
+	t.SeveralProcessors()
+	if cpu.Num() == 1 {
+		t.Skipf("one CPU: no other sends interrupts")
+	}
+	list := []*kprobes.Kprobe{at(entry(victim), pre), at(entry(victim), pre)}
+	inside := at(entry(bystander), pre)
+	rp := &kprobes.Kretprobe{KP: kprobes.Kprobe{Addr: entry(bystander)}, Handler: ret, MaxActive: 64}
+	register(t, list...)
+	register(t, inside)
+	t.Must(kprobes.RegisterKretprobe(rp))
+	optimize(t)
+	hasJump(t, "two kprobes", entry(victim))
+	hasJump(t, "a kprobe and a return probe", entry(bystander))
+	var came, wrong atomic.Uint64
+	var stop atomic.Bool
+	trap.SetHandler(vecBystander, func(*amd64.Regs) {
+		cpu.EOI()
+		if bystander(6) != 15 {
+			wrong.Add(1)
+		}
+		came.Add(1)
+	})
+	t.Go(func() {
+		for !stop.Load() {
+			if goruntime.Bind(1 << 1); victim(5) != 18 {
+				wrong.Add(1)
+			}
+		}
+	})
+	sent := uint64(0)
+	for rounds := uint64(suites.Rounds(1_500, 200_000)); sent < rounds; {
+		goruntime.Bind(1 << 0)
+		cpu.SendIPI(1, vecBystander)
+		for sent++; came.Load() != sent; {
+			cpu.Pause()
+		}
+	}
+	stop.Store(true)
+	t.Wait()
+	kprobes.UnregisterKretprobe(rp)
+	kprobes.UnregisterKprobes(append(list, inside))
+	settled(t, rp)
+	if n := rp.Hits() + rp.NMissed() + rp.KP.NMissed(); n != sent || wrong.Load() != 0 {
+		t.Errorf("%d interrupts, %d calls with a return probe, %d wrong results", sent, n, wrong.Load())
+	}
 	clean(t)
 }
