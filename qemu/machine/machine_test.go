@@ -3,7 +3,6 @@ package machine
 import (
 	"bytes"
 	"context"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"sonde/internal/exitcode"
+	"sonde/kallsyms"
 )
 
 const patience = 10 * time.Minute
@@ -120,13 +120,16 @@ func TestStoppedMachineSaysWhereItWas(t *testing.T) {
 }
 
 func TestWhereNamesFunctions(t *testing.T) {
-	functions := []elf.Symbol{{Name: "f", Value: 0x1000, Size: 0x20}, {Name: "g", Value: 0x1040, Size: 0x10}}
+	symbols, err := kallsyms.Load(kallsyms.Encode([]kallsyms.Symbol{{Name: "f", Addr: 0x1000, Size: 0x20, Type: 'T'}, {Name: "g", Addr: 0x1040, Size: 0x10, Type: 'T'}}))
+	if err != nil {
+		t.Fatal(err)
+	}
 	shown := ""
 	for _, ip := range []string{"RIP=0000000000001000", "EIP=00001003", "RIP=000000000000103f", "RIP=000000000000104f", "RIP=ffffffff84000000", "EIP=00000fff"} {
 		shown += "CPU#0\r\nRAX=0 RBX=0\r\n" + ip + " RFL=00000246 [---Z-P-]\r\n\r\n"
 	}
 	const want = "CPU 0 was at f+0x0, CPU 1 was at f+0x3, CPU 2 was at 0x103f, CPU 3 was at g+0xf, CPU 4 was at 0xffffffff84000000, CPU 5 was at 0xfff"
-	if got := where(shown, functions); got != want {
+	if got := where(shown, symbols); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }

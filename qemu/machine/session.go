@@ -111,7 +111,7 @@ func (s *Session) launch(path string, c Config) (err error) {
 // where the processors are: what hangs may have printed nothing.
 func (s *Session) kill(qemu *os.Process) error {
 	if tooLate(context.Cause(s.ctx)) {
-		s.where = where(s.control.registers(patienceForWhere), functionsOf(s.image))
+		s.where = where(s.control.registers(patienceForWhere), symbolsOf(s.image))
 	}
 	return signalAll(qemu, syscall.SIGKILL)
 }
