@@ -58,10 +58,6 @@ func drawSteps(d *draw.Drawing, x, y int, h hit) int {
 	d.Text(left, y, class+" head", h.Tier)
 	d.Text(left, y+draw.Row, "faint", fmt.Sprintf("%s, %s:%d", h.Place, h.File, h.Line))
 	y += 3 * draw.Row
-	n := 0
-	for _, o := range h.Original {
-		n += len(strings.Fields(o.Bytes))
-	}
 	d.Text(left, y, "faint", "before  "+h.Original[0].Bytes+"  "+h.Original[0].Asm)
 	d.Text(left, y+draw.Row, class, "now     "+h.now())
 	y += 3 * draw.Row
