@@ -225,23 +225,20 @@ func Run(out io.Writer, n int, args []string) error {
 			return err
 		}
 	}
-	if wanted("reg") {
-		if err := registration(out); err != nil {
-			return err
+	for _, group := range []struct {
+		wanted bool
+		run    func(io.Writer) error
+	}{
+		{wanted("reg"), registration},
+		{slices.Contains(args, "load"), manyProbes},
+		{slices.Contains(args, "engine") || slices.Contains(args, "events"), engine},
+		{wanted("scale"), scale},
+	} {
+		if group.wanted {
+			if err := group.run(out); err != nil {
+				return err
+			}
 		}
-	}
-	if slices.Contains(args, "load") {
-		if err := manyProbes(out); err != nil {
-			return err
-		}
-	}
-	if slices.Contains(args, "engine") || slices.Contains(args, "events") {
-		if err := engine(out); err != nil {
-			return err
-		}
-	}
-	if wanted("scale") {
-		return scale(out)
 	}
 	return nil
 }

@@ -18,9 +18,12 @@ import (
 // itself.
 func scale(w io.Writer) error {
 	for _, name := range []string{"call", "b", "o", "ro"} {
-		i := slices.IndexFunc(rows, func(r row) bool { return r.name == name })
-		if err := rows[i].scale(w); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		r := &rows[slices.IndexFunc(rows, func(r row) bool { return r.name == name })]
+		err := rates(w, name, func(run, n int) (int64, error) {
+			return r.planted(run, func() int64 { return perSecond(r.target, n) })
+		})
+		if err != nil {
+			return err
 		}
 	}
 	if inPrograms != nil {
@@ -29,15 +32,14 @@ func scale(w io.Writer) error {
 	return nil
 }
 
-func (r *row) scale(w io.Writer) error {
+// rates prints how many hits per second f has on one CPU, and on two; f gets the number of the run and of CPUs.
+func rates(w io.Writer, name string, f func(run, n int) (int64, error)) error {
 	for n := 1; n <= min(2, cpu.Num()); n++ {
-		rate, err := measure(func(run int) (int64, error) {
-			return r.planted(run, func() int64 { return perSecond(r.target, n) })
-		})
+		rate, err := measure(func(run int) (int64, error) { return f(run, n) })
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		fmt.Fprintf(w, "%s_x%d_per_s\t%s\n", r.name, n, rate)
+		fmt.Fprintf(w, "%s_x%d_per_s\t%s\n", name, n, rate)
 	}
 	return nil
 }

@@ -7,20 +7,15 @@ import (
 	"io"
 	"slices"
 
-	"sonde/kernel/cpu"
 	"sonde/linux/proc"
 )
 
 // scaleUser is scale for user probes: single-threaded programs, each with a probe.
 func scaleUser(w io.Writer, table *proc.Table) error {
 	for _, name := range []string{"u", "ur"} {
-		i := slices.IndexFunc(userRows, func(r userRow) bool { return r.name == name })
-		for n := 1; n <= min(2, cpu.Num()); n++ {
-			rate, err := measure(func(int) (int64, error) { return userRows[i].perSecond(table, n) })
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			fmt.Fprintf(w, "%s_x%d_per_s\t%s\n", name, n, rate)
+		r := &userRows[slices.IndexFunc(userRows, func(r userRow) bool { return r.name == name })]
+		if err := rates(w, name, func(_, n int) (int64, error) { return r.perSecond(table, n) }); err != nil {
+			return err
 		}
 	}
 	return nil
