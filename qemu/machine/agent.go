@@ -45,10 +45,3 @@ func (a *Agent) started() {
 		a.closeTheirs()
 	}
 }
-
-// Close gives the line up, also if QEMU has never come.
-func (a *Agent) Close() error {
-	a.hangUp()
-	a.closeTheirs()
-	return a.link.Close()
-}

@@ -86,9 +86,3 @@ func (c *control) reset() error {
 	_, err := io.WriteString(c, `{"execute":"system_reset"}`)
 	return err
 }
-
-func (c *control) close() {
-	c.hangUp()
-	c.Close()
-	c.closeTheirs()
-}

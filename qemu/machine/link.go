@@ -48,6 +48,13 @@ func (l *link) closeTheirs() {
 	}
 }
 
+// Close gives the link up, also if QEMU has never come.
+func (l *link) Close() error {
+	l.hangUp()
+	l.closeTheirs()
+	return l.ReadWriteCloser.Close()
+}
+
 // inherited are the files of links for QEMU.
 func inherited(links ...*link) (files []*os.File) {
 	for _, l := range links {

@@ -92,10 +92,8 @@ func (s *Session) launch(path string, c Config) (err error) {
 	if err != nil {
 		console.Close()
 		log.Close()
-		script.hangUp()
-		script.closeTheirs()
 		script.Close()
-		ctl.close()
+		ctl.Close()
 		return err
 	}
 	script.closeTheirs()
@@ -177,7 +175,7 @@ func (s *Session) ended() (Result, error) {
 	s.script.Close()
 	<-s.control.done
 	s.console.Close()
-	s.control.close()
+	s.control.Close()
 	r := Result{Stdout: s.out.bytes(), Log: s.log.bytes(), Duration: time.Since(s.started)}
 	cause := context.Cause(s.ctx)
 	s.cancel()
