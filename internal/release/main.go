@@ -68,11 +68,7 @@ func release() (string, error) {
 		return "", err
 	}
 	for name, from := range map[string]string{kernel: built, "NOTICES": filepath.Join(root, "NOTICES"), "LICENSE": filepath.Join(root, "LICENSE")} {
-		b, err := os.ReadFile(from)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), b, 0o644)
-		}
-		if err != nil {
+		if err := stick.Copy(filepath.Join(dir, name), from); err != nil {
 			return "", err
 		}
 	}

@@ -89,11 +89,7 @@ func (o Options) fill(dir string) error {
 		return err
 	}
 	for name, from := range files {
-		b, err := os.ReadFile(from)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, "boot", name), b, 0o644)
-		}
-		if err != nil {
+		if err := Copy(filepath.Join(dir, "boot", name), from); err != nil {
 			return err
 		}
 	}
@@ -107,6 +103,15 @@ func (o Options) fill(dir string) error {
 		}
 	}
 	return os.WriteFile(filepath.Join(dir, "boot", "grub", "grub.cfg"), []byte(o.menu()), 0o644)
+}
+
+// Copy writes what is in a file to another one.
+func Copy(to, from string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, 0o644)
 }
 
 func run(tool string, args ...string) error {

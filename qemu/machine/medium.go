@@ -87,7 +87,7 @@ func (c Config) makeMedium() (m medium, err error) {
 	}
 	if err == nil && c.UEFI {
 		_, vars := ovmf()
-		err = copyFile(m.variables(), vars) // it would remember the last machine's boot order
+		err = stick.Copy(m.variables(), vars) // it would remember the last machine's boot order
 	}
 	if err != nil {
 		m.remove()
@@ -126,12 +126,4 @@ func (c Config) loadArguments(m medium) []string {
 		args = append(args, "-netdev", "user,id=net,tftp="+m.dir+",bootfile="+m.net, "-device", "e1000,netdev=net,bootindex=0")
 	}
 	return args
-}
-
-func copyFile(to, from string) error {
-	b, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, b, 0o600)
 }
