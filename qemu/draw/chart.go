@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // ChartCSS is what a page needs that shows histograms and time lines as fragments. Their colours are classes.
@@ -49,3 +51,14 @@ func (c *chart) write(w io.Writer, file bool) error {
 
 // part is as much of whole as n is of all that there is.
 func part(n, of int64, whole float64) float64 { return float64(n) / float64(max(1, of)) * whole }
+
+// Clean makes of text that may come from anywhere what can be shown: a dot stands for a control character that is not in
+// keep, for one that turns the direction of text, and for what no file of XML may have.
+func Clean(s, keep string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !strings.ContainsRune(keep, r) || unicode.Is(unicode.Bidi_Control, r) || r == 0xfffe || r == 0xffff {
+			return '.'
+		}
+		return r
+	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
+}

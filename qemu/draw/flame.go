@@ -129,17 +129,7 @@ func (f *Flame) HTML(w io.Writer) error {
 	return err
 }
 
-func escape(s string) string { return html.EscapeString(clean(s)) }
-
-// clean replaces what no file of XML may have.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0xfffe || r == 0xffff {
-			return '.'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\ufffd"))
-}
+func escape(s string) string { return html.EscapeString(Clean(s, "")) }
 
 // depth is how many rows the frame and what it calls take.
 func (f *Frame) depth() (most int) {

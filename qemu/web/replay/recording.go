@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"sonde/qemu/draw"
 )
 
 // Largest is the most bytes that a recording has.
@@ -70,18 +71,8 @@ type text string
 func (t *text) UnmarshalJSON(b []byte) error {
 	var s string
 	err := json.Unmarshal(b, &s)
-	*t = text(clean(s))
+	*t = text(draw.Clean(s, ""))
 	return err
-}
-
-// clean puts a dot for each control character, and for those that turn the direction of text.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return '.'
-		}
-		return r
-	}, s)
 }
 
 // word is a number that JSON has as a string.

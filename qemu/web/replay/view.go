@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"sonde/qemu/draw"
 )
 
 // A View is a recording as it is shown: each frame has everything that is true in it.
@@ -62,7 +64,7 @@ func Read(b []byte) (*View, error) {
 	}
 	v := &View{Place: string(rec.Place), Tier: string(rec.Tier), Warning: rec.warning()}
 	for _, line := range strings.Split(rec.Explain, "\n") {
-		v.Explain += clean(strings.ReplaceAll(line, "\t", "    ")) + "\n"
+		v.Explain += draw.Clean(strings.ReplaceAll(line, "\t", "    "), "") + "\n"
 	}
 	if v.Explain = strings.TrimSpace(v.Explain); rec.File != "" {
 		v.Source = fmt.Sprintf("%s:%d", rec.File, rec.Line)

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"sonde/qemu/draw"
 	"sonde/qemu/web/replay"
@@ -195,12 +193,5 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// clean makes of text that may come from anywhere what can be shown: control characters are dots.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-			return '.'
-		}
-		return r
-	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
-}
+// clean is text that may come from anywhere, as it can be shown in lines.
+func clean(s string) string { return draw.Clean(s, "\n\t") }
