@@ -10,18 +10,12 @@ import (
 )
 
 var sysctlCommand = &Command{
-	Name:    "sysctl",
-	Usage:   "[-adnw] [name | name=value...]",
-	Options: "adnw",
-	Help:    "show and set kernel parameters (-a: all, -d: with descriptions, -n: values only)",
-	Run:     sysctlRun,
-	Complete: func(*Shell, []string) []string {
-		var names []string
-		for _, k := range sysctl.All() {
-			names = append(names, k.Name())
-		}
-		return names
-	},
+	Name:     "sysctl",
+	Usage:    "[-adnw] [name | name=value...]",
+	Options:  "adnw",
+	Help:     "show and set kernel parameters (-a: all, -d: with descriptions, -n: values only)",
+	Run:      sysctlRun,
+	Complete: func(*Shell, []string) []string { return parameterNames() },
 }
 
 func sysctlRun(c *Context, args []string) error {
@@ -43,6 +37,14 @@ func sysctlRun(c *Context, args []string) error {
 	return errors.Join(errs...)
 }
 
+// parameterNames are the names of all parameters.
+func parameterNames() (names []string) {
+	for _, k := range sysctl.All() {
+		names = append(names, k.Name())
+	}
+	return names
+}
+
 // sysctlWord sets or shows a parameter.
 func sysctlWord(c *Context, word string) error {
 	name, value, set := strings.Cut(word, "=")
@@ -52,11 +54,7 @@ func sysctlWord(c *Context, word string) error {
 	name = strings.TrimSpace(name)
 	k, err := sysctl.Lookup(name)
 	if err != nil {
-		var names []string
-		for _, k := range sysctl.All() {
-			names = append(names, k.Name())
-		}
-		return fmt.Errorf("%w%s", err, cmp.Or(meant(strings.NewReplacer("/", ".", "_", "-").Replace(name), names), "; sysctl -a lists all"))
+		return fmt.Errorf("%w%s", err, cmp.Or(meant(strings.NewReplacer("/", ".", "_", "-").Replace(name), parameterNames()), "; sysctl -a lists all"))
 	}
 	if set {
 		if err := k.Set(strings.TrimSpace(value)); err != nil {
