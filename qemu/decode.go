@@ -1,8 +1,6 @@
 package main
 
 import (
-	"debug/elf"
-	"debug/gosym"
 	"fmt"
 	"strconv"
 	"strings"
@@ -60,16 +58,17 @@ func decode(text, path string) (string, error) {
 	if sum := info.Symbols.Sum(); sum != e.sum {
 		return "", fmt.Errorf("-decode: the code is of another kernel than %s (checksums of their symbols: %08x and %08x); -image FILE names its image", path, e.sum, sum)
 	}
-	lines, err := linesOf(path)
+	lines, err := image.Lines(path)
 	if err != nil {
 		return "", fmt.Errorf("-decode: %w", err)
 	}
 	place := func(pc uint64) string {
-		file, line, fn := lines.PCToLine(pc)
-		if fn == nil {
+		fn, ok := lines.At(pc)
+		if !ok {
 			return fmt.Sprintf("%#x", pc)
 		}
-		return fmt.Sprintf("%s+%#x/%#x  %s:%d", fn.Name, pc-fn.Entry, fn.End-fn.Entry, strings.TrimPrefix(file, "sonde/"), line)
+		file, line, _ := fn.Line(pc)
+		return fmt.Sprintf("%s+%#x/%#x  %s:%d", fn.Name(), pc-fn.Addr, fn.End-fn.Addr, strings.TrimPrefix(file, "sonde/"), line)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nRIP: %s\nRSP: %016x\nCall Trace:\n", e.why, place(e.ip), e.sp)
@@ -77,22 +76,4 @@ func decode(text, path string) (string, error) {
 		fmt.Fprintf(&b, " %s\n", place(pc-1))
 	}
 	return b.String(), nil
-}
-
-// linesOf reads the table from addresses to functions and lines in an image that Go has linked.
-func linesOf(path string) (*gosym.Table, error) {
-	f, err := elf.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, table := f.Section(".text"), f.Section(".gopclntab")
-	if text == nil || table == nil {
-		return nil, fmt.Errorf("%s has no table of lines", path)
-	}
-	data, err := table.Data()
-	if err != nil {
-		return nil, err
-	}
-	return gosym.NewTable(nil, gosym.NewLineTable(data, text.Addr))
 }

@@ -4,7 +4,6 @@ import (
 	"debug/elf"
 
 	"sonde/kallsyms/entries"
-	"sonde/kallsyms/pcln"
 )
 
 // entries packs the addresses inside functions that others lead to.
@@ -13,15 +12,7 @@ func (f *elfFile) entries() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines, _, err := f.section(".gopclntab")
-	if err != nil {
-		return nil, err
-	}
-	start, err := f.symbol("runtime.text")
-	if err != nil {
-		return nil, err
-	}
-	table, err := pcln.Load(lines, nil, start.Value)
+	table, err := f.lines()
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sonde/kallsyms"
+	"sonde/kallsyms/pcln"
 )
 
 // Info describes a finished image.
@@ -52,6 +53,21 @@ func Inspect(path string) (Info, error) {
 		return info, fmt.Errorf("image: inspect %s: no entry note or no symbols: %w", path, ErrLayout)
 	}
 	return info, CheckSize(info.Size, MaxTestSize)
+}
+
+// Lines reads the table from addresses to functions and lines in an image.
+//
+// Errors: ErrLayout, ErrSymbol; those of reading the file.
+func Lines(path string) (*pcln.Table, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := open(raw)
+	if err != nil {
+		return nil, err
+	}
+	return f.lines()
 }
 
 // String renders the image's layout, one segment per line.

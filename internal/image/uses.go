@@ -45,14 +45,14 @@ func (f *elfFile) uses(part func(symbol string) string) (map[string]*Use, error)
 			of(s.Name).Data += int(s.Size)
 		}
 	}
-	tab, _, err := f.section(".gopclntab")
+	lines, err := f.lines()
 	if err != nil {
 		return nil, err
 	}
-	p := newRuntimeTables(tab)
-	for i := range p.n {
-		r := p.record(i)
-		of(p.name(r)).Tables += p.take(r)
+	m := lines.Measure()
+	for i := range lines.Len() {
+		fn := lines.Func(i)
+		of(fn.Name()).Tables += m.Take(fn)
 	}
 	return all, nil
 }
