@@ -89,7 +89,7 @@ func TestBpftraceCounts(t *testing.T) {
 			`kfunc:vfs_read /comm == "cat"/ { @room = max(args->p_len); } kretfunc:vfs_read /comm == "cat" && args->p_len == 32768/ { @given = sum(retval); } ` +
 			`tracepoint:syscalls:sys_exit_read /comm == "cat"/ { @ret[args->ret] = count(); } tracepoint:raw_syscalls:sys_enter /comm == "cat" && args->id == 231/ { @exits = count(); } ` +
 			`tracepoint:syscalls:sys_enter_openat /comm == "cat"/ { @modes[args->mode] = count(); } tracepoint:syscalls:sys_enter_rt_sigprocmask /args->nset == 1/ { @sets = count(); } ` +
-			`tracepoint:sched:sched_process_exit /comm == "cat"/ { printf("ended: %s\n", args->comm); } software:page-faults:1 /comm == "cat"/ { @faults = count(); }'`,
+			`tracepoint:sched:sched_process_exit /comm == "cat"/ { printf("ended: %s\n", args->comm); } tracepoint:sched:sched_process_exec /str(args->filename) == "/bin/cat"/ { printf("began: %s\n", str(args->filename)); } software:page-faults:1 /comm == "cat"/ { @faults = count(); }'`,
 		`bt -q -e 'kprobe:vfs.Read /comm == "cat"/ { @ours = count(); }' -c "bpftrace -c '/bin/cat /tmp/hello' -e 'kprobe:vfs_read /comm == \"cat\"/ { @theirs = count(); }'"`,
 		`bpftrace -c '/usr/bin/env true' -e 'uprobe:/lib/x86_64-linux-gnu/libc.so.6:setlocale /comm == "env"/ { @calls = count(); } uretprobe:/lib/x86_64-linux-gnu/libc.so.6:setlocale /comm == "env"/ { @returns = count(); }'`,
 		`bpftrace -e 'interval:ms:100 { @ticks = count(); } profile:hz:99 { @cpus[cpu] = count(); } interval:s:1 { exit(); }'`,
@@ -99,7 +99,7 @@ func TestBpftraceCounts(t *testing.T) {
 	}
 	commands = append(commands, `echo all were killed; bpf prog; bpf map; cat /sys/kernel/debug/kprobes/list; cat /sys/kernel/debug/uprobes/list; echo nothing is left`)
 	out := bpftrace(t, commands, "-add", debians(t, "/usr/bin/env"))
-	sees(t, out, `kprobe: yes`, `tracepoint: yes`, `perf_event: yes`, `^began: 0`, `^ended: cat`, `^@bytes: 12`, `^@exits: 1`, `^@faults: [1-9]\d+`,
+	sees(t, out, `kprobe: yes`, `tracepoint: yes`, `perf_event: yes`, `^began: 0`, `^began: /bin/cat`, `^ended: cat`, `^@bytes: 12`, `^@exits: 1`, `^@faults: [1-9]\d+`,
 		`^@given: 12`, `^@modes\[0\]: [1-9]`, `^@most: 65536`, `^@reads: 3`, `^@ret\[(0|12)\]: [12]`, `^@ret\[(0|12)\]: [12]`, `^@room: 65536`, `^@theirs: 3`, `^@ours: 3`, `^@calls: (\d+)`, `^@returns: (\d+)`,
 		`^@cpus\[`, `^@ticks: (8|9|10|11)\b`, `^nothing is left`)
 	if left := regexp.MustCompile(`(?s)all were killed\r?\n(.*)nothing is left`).FindStringSubmatch(out); left == nil || strings.TrimSpace(left[1]) != "" {

@@ -165,7 +165,7 @@ func (w *walk) movePointer(s *state, in bpf.Insn, a, b *reg) {
 		w.refuse("both operands are pointers, %s and %s: expected a number to add to a pointer", a, b)
 	case p.nullable:
 		w.refuse("%s: expected a comparison with 0 before arithmetic", w.holds(s, p))
-	case p.kind == toMap || p.kind == function || p.kind == toContext && !n.n.IsConst():
+	case p.kind == toMap || p.kind == function || p.kind == toContext && !n.n.IsConst() && w.program.Type != bpf.Tracepoint:
 		w.refuse("%s: arithmetic on it is not allowed", w.holds(s, p))
 	case n.n.Smin < -maxOffset || n.n.Smax > maxOffset:
 		w.refuse("%s and is moved by %s: expected a number between %d and %d", w.holds(s, p), n, -maxOffset, maxOffset)

@@ -135,10 +135,17 @@ func TestHelpersAreOfTypes(t *testing.T) {
 // context of a kprobe is no memory.
 func TestRecordsAreReadLikeMemory(t *testing.T) {
 	for kind, want := range map[bpf.Type]bool{bpf.Tracepoint: true, bpf.Kprobe: false, bpf.PerfEvent: false} {
-		p := load(t, "r3 = r1; r3 += 40; r1 = r10; r1 += -16; r2 = 16; call 113; r0 = 0; exit")
-		p.Type = kind
-		if _, err := Check(p, NewEnv()); (err == nil) != want {
-			t.Errorf("%s: %v", kind, err)
+		for _, from := range []string{"r3 = r1; r3 += 40", "r3 = *(u32 *)(r1 + 8); r3 &= 65535; r3 += r1"} { // the second is of __data_loc
+			p := load(t, from+"; r1 = r10; r1 += -16; r2 = 16; call 113; r0 = 0; exit")
+			p.Type = kind
+			if _, err := Check(p, NewEnv()); (err == nil) != want {
+				t.Errorf("%s, %s: %v", kind, from, err)
+			}
 		}
+	}
+	p := load(t, "r3 = *(u32 *)(r1 + 8); r3 &= 65535; r3 += r1; r0 = *(u8 *)(r3 + 0); exit")
+	p.Type = bpf.Tracepoint
+	if _, err := Check(p, NewEnv()); err == nil || !strings.Contains(err.Error(), "a context pointer that was moved") {
+		t.Errorf("a load: %v", err)
 	}
 }
