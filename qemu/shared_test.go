@@ -156,6 +156,7 @@ func TestSharedPort(t *testing.T) {
 			t.Errorf("a command of the kernel before the reset ends by %v", err)
 		}
 		terminal.see(prompt)
+		a.Type([]byte("\r")) // ends the line if the rest of a message that the reset cut was typed there
 	})
 	t.Run("crash", func(t *testing.T) {
 		go a.Run(context.Background(), []string{"dmesg", "-W"}, io.Discard, io.Discard)

@@ -98,7 +98,7 @@ func (l *Link) Lost() uint32 {
 // Serve calls take with each message that arrives, and does not return. It waits for the interrupt: a line on which
 // nothing comes costs nothing.
 func (l *Link) Serve(take func(wire.Message)) {
-	r := wire.Reader{Rest: l.rest, Late: true}
+	r := wire.Reader{Rest: l.rest}
 	for late := false; ; late = !l.in.event.Wait(int64(r.Patience())) {
 		came := false
 		for c, ok := l.in.next(); ok; c, ok = l.in.next() {

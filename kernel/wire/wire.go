@@ -95,7 +95,6 @@ func Append(b []byte, m Message) []byte {
 type Reader struct {
 	Rest func(b []byte) // gets what is between messages; nil: it is dropped
 	Bad  int            // what began as a message and was none
-	Late bool           // the line was in use before: what comes first may be the rest of a message
 
 	zeros int // before buf: 0, it is no message; 1; or 2, for more too
 	buf   []byte
@@ -105,14 +104,14 @@ type Reader struct {
 func (r *Reader) Feed(b []byte, f func(Message)) {
 	for _, c := range b {
 		switch {
-		case c != 0 && r.zeros == 0 && !r.Late:
+		case c != 0 && r.zeros == 0:
 			r.rest([]byte{c})
 		case c != 0:
 			if r.buf = append(r.buf, c); len(r.buf) > room {
 				r.GiveUp()
 			}
 		case len(r.buf) == 0:
-			r.zeros, r.Late = min(r.zeros+1, 2), false
+			r.zeros = min(r.zeros+1, 2)
 		default:
 			m, ok := decode(r.buf)
 			if ok {
@@ -120,7 +119,7 @@ func (r *Reader) Feed(b []byte, f func(Message)) {
 			} else {
 				r.Bad++ // this zero may begin the next one
 			}
-			r.zeros, r.buf, r.Late = 0, r.buf[:0], false
+			r.zeros, r.buf = 0, r.buf[:0]
 			if !ok {
 				r.zeros = 1
 			}
@@ -130,21 +129,21 @@ func (r *Reader) Feed(b []byte, f func(Message)) {
 
 // Patience is how long to wait for what comes next before GiveUp; negative: for ever, since no message has begun.
 func (r *Reader) Patience() time.Duration {
-	switch {
-	case r.zeros == 2:
-		return longest
-	case r.zeros == 1, len(r.buf) > 0:
+	switch r.zeros {
+	case 0:
+		return -1
+	case 1:
 		return patience
 	}
-	return -1
+	return longest
 }
 
 // GiveUp passes on as the terminal's what has begun as a message.
 func (r *Reader) GiveUp() {
-	if r.zeros > 0 || r.Late {
+	if r.zeros > 0 {
 		r.Bad++
 		r.rest(append(make([]byte, r.zeros), r.buf...))
-		r.zeros, r.buf, r.Late = 0, r.buf[:0], false
+		r.zeros, r.buf = 0, r.buf[:0]
 	}
 }
 

@@ -107,33 +107,6 @@ func TestSlowMessage(t *testing.T) {
 	}
 }
 
-// TestLate: the rest of a message, with which a line begins, is dropped, and what is typed there is not.
-func TestLate(t *testing.T) {
-	var rest []byte
-	got := 0
-	take := func(Message) { got++ }
-	r := Reader{Late: true, Rest: func(b []byte) { rest = append(rest, b...) }}
-	r.Feed([]byte("\x95\x89\x00"), take)
-	r.Feed(Append(nil, Message{Kind: Beat}), take)
-	r.Feed([]byte("ls\r"), take)
-	if string(rest) != "ls\r" || got != 1 {
-		t.Errorf("%q, %d messages", rest, got)
-	}
-	rest, r = nil, Reader{Late: true, Rest: r.Rest}
-	if r.Patience() >= 0 {
-		t.Error("it waits before anything comes")
-	}
-	r.Feed([]byte("l"), take)
-	if r.Patience() != patience {
-		t.Errorf("%v", r.Patience())
-	}
-	r.GiveUp()
-	r.Feed([]byte("s\r"), take)
-	if string(rest) != "ls\r" {
-		t.Errorf("%q", rest)
-	}
-}
-
 // TestEveryByteLostDoubledAndFlipped: that loses two messages at most, never one behind them, and makes none up.
 func TestEveryByteLostDoubledAndFlipped(t *testing.T) {
 	b, want := line(random(rand.New(rand.NewPCG(3, 4)), 6))
